@@ -1,10 +1,10 @@
-# Everything CI does, by name. `just --list` shows what there is.
+# The steps of CI, by name. `just --list` lists them.
 
 # Run every test
 test:
     cargo test --workspace
 
-# Style, lints, licences
+# Check formatting, lints and licences
 lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
@@ -14,27 +14,27 @@ lint:
 fmt:
     cargo fmt --all
 
-# Build the API pages; a warning is an error
+# Build the API documentation; warnings are errors
 docs:
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --workspace
 
-# A month of someone's life, from import to undo
+# Run the demo: a month of a user's life, from import to undo
 demo:
     cargo run --release -- demo
 
-# Recall on a file in LoCoMo's shape
+# Evaluate recall on a file in LoCoMo's format
 eval FILE:
     cargo run --release -- eval locomo {{FILE}}
 
-# Speed and size on this machine
+# Measure speed and size on this machine
 bench:
     cargo run --release -- bench
 
-# Fuzz each target for some seconds (needs cargo-fuzz and a nightly toolchain)
+# Fuzz each target for SECONDS (needs cargo-fuzz and a nightly toolchain)
 fuzz SECONDS="60":
     for target in $(cargo fuzz list); do cargo fuzz run "$target" -- -max_total_time={{SECONDS}} || exit 1; done
 
-# The tests of the open memory again and again, each time with another seed, for about an hour: what fails names its seed
+# Repeat the randomized tests for MINUTES, each time with another seed, and print the seed of a failure
 soak MINUTES="60":
     end=$(( $(date +%s) + {{MINUTES}} * 60 )); seed=$(date +%s); \
     while [ "$(date +%s)" -lt "$end" ]; do \
@@ -42,10 +42,10 @@ soak MINUTES="60":
         seed=$((seed + 1)); \
     done
 
-# Read every golden ledger as it was written
+# Check that every golden ledger reads and folds as when it was written
 golden:
     cargo test -p quipu-testkit --test golden
 
-# What CI runs
+# Run CI
 ci:
     .ci/run

@@ -29,8 +29,8 @@ export type Answer<P extends keyof paths, V extends Verb> =
   Operation<P, V> extends { responses: { 200: { content: { "application/json": infer Json } } } } ? Json : never;
 
 /** A page of a list. */
-export interface Page {
-  items: Record<string, unknown>[];
+export interface Page<Item = unknown> {
+  items: Item[];
   total: number;
   next?: string | null;
 }
@@ -157,7 +157,7 @@ export class Quipu {
   }
 
   /** Every entry of a list, page by page: `memory.each((query) => memory.facts("ines", query))`. */
-  async *each(of: (query: { after?: string }) => Promise<Page>): AsyncGenerator<Record<string, unknown>, void, undefined> {
+  async *each<Item>(of: (query: { after?: string }) => Promise<Page<Item>>): AsyncGenerator<Item, void, undefined> {
     for (let after: string | null | undefined; ; ) {
       const page = await of(after ? { after } : {});
       yield* page.items;
@@ -214,7 +214,8 @@ export class Quipu {
 
   /** Every event after a position, and then each as it comes; nothing is told twice. `break` ends it. */
   liveEvents(userId: string, after = 0) {
-    return this.#wire.events({ method: "GET", path: "/memory/{user_id}/events", parts: [userId] }, after);
+    const ask: Ask = { method: "GET", path: "/memory/{user_id}/events", parts: [userId] };
+    return this.#wire.events<Schemas["LogEntry"]>(ask, after);
   }
 
   /** What differs between two versions. */
@@ -324,13 +325,13 @@ export class Quipu {
   }
 
   /** Whether the store answers and turns find room; refused if not. */
-  async ready() {
-    return (await this.#get("/health/ready")) as Record<string, unknown>;
+  ready() {
+    return this.#get("/health/ready");
   }
 
   /** What the server is. */
-  async version() {
-    return (await this.#get("/version")) as Record<string, unknown>;
+  version() {
+    return this.#get("/version");
   }
 
   /** The description of every route. */

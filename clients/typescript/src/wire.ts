@@ -84,7 +84,7 @@ export class Wire {
   }
 
   /** Server-sent events after a position; a lost connection is taken up again where it was. */
-  async *events(ask: Ask, after: number): AsyncGenerator<Record<string, unknown>, void, undefined> {
+  async *events<Event extends { seq: number }>(ask: Ask, after: number): AsyncGenerator<Event, void, undefined> {
     const url = this.#url(ask);
     for (let tried = 1; ; tried++) {
       const stop = new AbortController();
@@ -94,9 +94,10 @@ export class Wire {
         const answer = await this.#fetch(url, { headers, redirect: "error", signal: stop.signal });
         for await (const { name, data } of sent(url, answer)) {
           if (name === "error") throw new NotReached(`the stream of events ended: ${JSON.stringify(data)}`);
-          after = data["seq"] as number;
+          const event = data as unknown as Event;
+          after = event.seq;
           tried = 0;
-          yield data;
+          yield event;
         }
       } catch (caught) {
         problem = caught;

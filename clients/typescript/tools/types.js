@@ -9,6 +9,18 @@ const HEAD = "// The types of the API. Made by `tools/types.js` of what the serv
 /** Read by machines, or spoken in another protocol: nobody calls these through this client. */
 export const NOT_FOR_CALLERS = /^\/(health\/(live|maintenance)$|metrics$|v1\/|v2\/|v3\/|store|mcp|proxy|$)/;
 
+/** Adds the names of all schemas that a part of the document refers to. */
+function referenced(part, schemas, names) {
+  if (part === null || typeof part !== "object") return names;
+  const name = typeof part.$ref === "string" ? part.$ref.split("/").pop() : undefined;
+  if (name !== undefined && !names.has(name)) {
+    names.add(name);
+    referenced(schemas[name], schemas, names);
+  }
+  for (const inner of Object.values(part)) referenced(inner, schemas, names);
+  return names;
+}
+
 /** The types of every route a caller has, as they stand in `src/api.ts`. */
 export async function types(page) {
   const short = structuredClone(page);
@@ -23,6 +35,11 @@ export async function types(page) {
   }
   delete short.components.responses;
   delete short.components.headers;
+  const schemas = short.components.schemas;
+  const used = referenced([short.paths, { $ref: "#/components/schemas/Fault" }], schemas, new Set());
+  for (const name of Object.keys(schemas)) {
+    if (!used.has(name)) delete schemas[name];
+  }
   const text = astToString(await openapi(short, { defaultNonNullable: false }));
   // Methods there are none of say nothing.
   return HEAD + text.replace(/^ +\w+\?: never;\n/gm, "").replace(/^ +headers: \{\n +\[name: string\]: unknown;\n +\};\n/gm, "");

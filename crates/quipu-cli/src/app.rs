@@ -1,4 +1,4 @@
-//! Putting the concrete parts together.
+//! Assembles the engine from its concrete components.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,18 +20,18 @@ use quipu_vault::{FolderVault, KeyFile};
 
 use crate::settings::{ModelRole, Settings};
 
-/// Opens an engine over the data folder of the settings.
+/// Opens an engine on the data folder of the settings.
 pub(crate) fn open(settings: &Settings) -> Result<Engine> {
     open_in(&settings.data_dir, settings)
 }
 
-/// Opens an engine over a given folder.
+/// Opens an engine on a folder.
 pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
-    open_with(folder, settings, &book(folder, settings))
+    open_with(folder, settings, &model_usage(folder, settings))
 }
 
-/// The same, with the book that what models cost is written in.
-pub(crate) fn open_with(folder: &Path, settings: &Settings, book: &Arc<ModelUsage>) -> Result<Engine> {
+/// Opens an engine on a folder, with the record of model usage.
+pub(crate) fn open_with(folder: &Path, settings: &Settings, usage: &Arc<ModelUsage>) -> Result<Engine> {
     let embedder = embedder(settings)?;
     let engine = quipu::open_engine(
         folder,
@@ -40,7 +40,7 @@ pub(crate) fn open_with(folder: &Path, settings: &Settings, book: &Arc<ModelUsag
             clock: Arc::new(SystemClock { fixed: settings.now }),
             entropy: Arc::new(SystemEntropy),
             extractor: Some(extractor(settings, embedder)),
-            summarizer: Some(summarizer(settings, book)?),
+            summarizer: Some(summarizer(settings, usage)?),
             rules: EngineRules {
                 policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
                 sessions: settings.sessions.clone(),
@@ -48,10 +48,10 @@ pub(crate) fn open_with(folder: &Path, settings: &Settings, book: &Arc<ModelUsag
             },
             optional: OptionalParts {
                 tokenizers: quipu_models::tokenizers(),
-                reader: reader_of(settings, book)?,
-                reflector: reflector(settings, book)?,
+                reader: reader_of(settings, usage)?,
+                reflector: reflector(settings, usage)?,
                 reranker: reranker(settings)?,
-                vault: Some(Arc::new(FolderVault::new(vault_folder(folder, settings)))),
+                vault: Some(Arc::new(FolderVault::new(files_folder(folder, settings)))),
                 artifacts: settings.artifacts.on,
             },
         },
@@ -60,63 +60,63 @@ pub(crate) fn open_with(folder: &Path, settings: &Settings, book: &Arc<ModelUsag
     Ok(engine)
 }
 
-/// Reads offline: rules, and remarks unless the settings switch them off.
+/// The offline extractor: rules, and remarks unless the settings disable them.
 fn extractor(settings: &Settings, embedder: Arc<dyn Embedder>) -> Arc<dyn Extractor> {
     if settings.remarks { Components::default_extractor(embedder) } else { Arc::new(RuleExtractor::english()) }
 }
 
-/// Where plain files go: beside the memories unless another place is set for these memories.
-pub(crate) fn vault_folder(folder: &Path, settings: &Settings) -> PathBuf {
+/// The folder for plain files: in the data folder, unless the settings name another one for it.
+pub(crate) fn files_folder(folder: &Path, settings: &Settings) -> PathBuf {
     let chosen = settings.artifacts.folder.clone().filter(|_| folder == settings.data_dir);
     chosen.unwrap_or_else(|| folder.join("vault"))
 }
 
-/// The key this data folder signs with.
+/// The signing key of the data folder.
 pub(crate) fn signer(settings: &Settings) -> KeyFile {
     KeyFile::new(settings.data_dir.join("signing.key"), Arc::new(SystemEntropy))
 }
 
-/// The keys of the data folder.
+/// The access keys of the data folder.
 pub(crate) fn keys(settings: &Settings) -> Result<Keys> {
     let store = SqliteKeys::open(&settings.data_dir)?;
     Ok(Keys::new(Arc::new(store), Arc::new(SystemClock { fixed: settings.now }), Arc::new(SystemEntropy)))
 }
 
-/// What is spent on models today; beside the memories, so that it outlives the command.
-pub(crate) fn book(folder: &Path, settings: &Settings) -> Arc<ModelUsage> {
+/// Today's use of models, in a file of the folder.
+pub(crate) fn model_usage(folder: &Path, settings: &Settings) -> Arc<ModelUsage> {
     Arc::new(ModelUsage::in_file(Arc::new(SystemClock { fixed: settings.now }), &folder.join("models.json")))
 }
 
-/// The model of a role, if it is configured. Nobody is contacted yet.
-pub(crate) fn model(settings: &Settings, book: &Arc<ModelUsage>, role: ModelRole) -> Result<Option<Arc<RemoteModel>>> {
+/// The model of a role, if it is configured. Makes no request.
+pub(crate) fn model(settings: &Settings, usage: &Arc<ModelUsage>, role: ModelRole) -> Result<Option<Arc<RemoteModel>>> {
     let Some(set) = settings.models.iter().find(|set| set.role == role) else { return Ok(None) };
-    let model = RemoteModel::new(role.as_str(), set.endpoint.clone(), book.clone(), Arc::new(SystemEntropy));
+    let model = RemoteModel::new(role.as_str(), set.endpoint.clone(), usage.clone(), Arc::new(SystemEntropy));
     let wrong = |error| Error::Invalid(format!("[models.{}]: {error}", role.as_str()));
     Ok(Some(Arc::new(model.map_err(wrong)?)))
 }
 
-/// The rules, or the configured model with the rules beside it.
-fn summarizer(settings: &Settings, book: &Arc<ModelUsage>) -> Result<Arc<dyn Summarizer>> {
-    Ok(match model(settings, book, ModelRole::Summarizer)? {
+/// The configured model with the rules as a fallback, or the rules.
+fn summarizer(settings: &Settings, usage: &Arc<ModelUsage>) -> Result<Arc<dyn Summarizer>> {
+    Ok(match model(settings, usage, ModelRole::Summarizer)? {
         Some(model) => Arc::new(ModelSummarizer::new(model)),
         None => Arc::new(RuleSummarizer),
     })
 }
 
-/// The configured model that looks back, if there is one.
-fn reflector(settings: &Settings, book: &Arc<ModelUsage>) -> Result<Option<Arc<dyn Reflector>>> {
-    let model = model(settings, book, ModelRole::Reflector)?;
+/// The configured reflection model, if there is one.
+fn reflector(settings: &Settings, usage: &Arc<ModelUsage>) -> Result<Option<Arc<dyn Reflector>>> {
+    let model = model(settings, usage, ModelRole::Reflector)?;
     Ok(model.map(|model| Arc::new(ModelReflector::new(model)) as Arc<dyn Reflector>))
 }
 
-/// The configured model that reads, if there is one.
-fn reader_of(settings: &Settings, book: &Arc<ModelUsage>) -> Result<Option<Arc<dyn WindowReader>>> {
-    let Some(model) = model(settings, book, ModelRole::Extractor)? else { return Ok(None) };
+/// The configured extraction model, if there is one.
+fn reader_of(settings: &Settings, usage: &Arc<ModelUsage>) -> Result<Option<Arc<dyn WindowReader>>> {
+    let Some(model) = model(settings, usage, ModelRole::Extractor)? else { return Ok(None) };
     let model: Arc<dyn LanguageModel> = model;
     Ok(Some(Arc::new(ModelReader::new(model, &Predicates::default_registry()))))
 }
 
-/// The built-in model, read when it is first needed, or the one in a folder of the user's.
+/// The embedding model of the settings, or the built-in one, which is loaded at its first use.
 pub(crate) fn embedder(settings: &Settings) -> Result<Arc<dyn Embedder>> {
     match &settings.model_dir {
         Some(folder) => Ok(Arc::new(ModelFolder::open(folder, quipu_models::threads_default())?)),
@@ -124,13 +124,13 @@ pub(crate) fn embedder(settings: &Settings) -> Result<Arc<dyn Embedder>> {
     }
 }
 
-/// The cross-encoder in a folder of the user's, if there is one.
+/// The cross-encoder of the settings, if there is one.
 fn reranker(settings: &Settings) -> Result<Option<Arc<dyn Reranker>>> {
     let Some(folder) = &settings.reranker_dir else { return Ok(None) };
     Ok(Some(Arc::new(CrossEncoder::open(folder, quipu_models::threads_default())?)))
 }
 
-/// The user to read from: the one named, else the default one; if that has no memory and exactly one user has, that.
+/// The user to read from: the named one, else the default one if it has a memory, else the only one that has.
 pub(crate) fn reader(engine: &Engine, settings: &Settings) -> Result<UserId> {
     if settings.user_named.is_some() {
         return Ok(settings.user.clone());
@@ -146,7 +146,7 @@ pub(crate) fn reader(engine: &Engine, settings: &Settings) -> Result<UserId> {
         )),
         many => {
             let names: Vec<&str> = many.iter().map(UserId::as_str).take(10).collect();
-            Err(Error::Invalid(format!("whose memory? give -u with one of: {}", names.join(", "))))
+            Err(Error::Invalid(format!("several users have a memory; give -u with one of: {}", names.join(", "))))
         }
     }
 }

@@ -1,20 +1,19 @@
-//! `quipu`: the only binary, the only reader of settings and environment, the only place that names concrete parts.
+//! The `quipu` command. Reads settings and environment, and assembles the concrete components.
 
 mod app;
 mod args;
 mod commands;
+mod help;
 mod output;
 mod settings;
 mod telemetry;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    let cli = match args::Cli::try_parse() {
-        // An agent takes the code of wrong usage for a veto.
-        Err(error) if error.use_stderr() && commands::hook::is_typed() => {
+    let cli = match args::Cli::from_process() {
+        // An agent treats the exit code of wrong usage as a veto.
+        Err(error) if error.use_stderr() && commands::serve::hook::is_typed() => {
             let _ = error.print();
             return ExitCode::SUCCESS;
         }

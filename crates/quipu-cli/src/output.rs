@@ -1,4 +1,4 @@
-//! Printing: data on stdout, messages on stderr, other people's text made harmless for a terminal.
+//! Prints data on stdout and messages on stderr, with recorded text escaped for a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use crate::args::{Form, Global};
 
-/// Version of the JSON a program may rely on.
+/// Version of the JSON output.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Where and how to print.
+/// Prints in the chosen form.
 pub(crate) struct Printer {
     form: Form,
     quiet: bool,
@@ -30,14 +30,14 @@ impl Printer {
         self.form
     }
 
-    /// Prints a report: as JSON, or as the text `render` makes of it.
+    /// Prints a report as JSON, or as the text `render` returns.
     pub(crate) fn report<T: Serialize>(&self, report: &T, render: impl FnOnce(&T) -> String) -> Result<()> {
         match self.form {
             Form::Json => {
                 let value = serde_json::to_value(report).map_err(|error| Error::Bug(error.to_string()))?;
                 let mut members = match value {
                     Value::Object(members) => members,
-                    // The rows of every list are `items`; `entries` is their name of the release before.
+                    // Lists are `items`; `entries` is the name in earlier releases.
                     Value::Array(rows) => serde_json::Map::from_iter([
                         ("items".to_owned(), Value::Array(rows.clone())),
                         ("entries".to_owned(), Value::Array(rows)),
@@ -51,25 +51,25 @@ impl Printer {
         }
     }
 
-    /// Writes to stdout as it is.
+    /// Writes to stdout without escaping.
     pub(crate) fn out(&self, text: &str) -> Result<()> {
         let mut stdout = std::io::stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
             Ok(()) => Ok(()),
-            // The reader of a pipe has seen enough; that is not our failure.
+            // The reader of a pipe may close it early.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             Err(error) => Err(Error::Unavailable(format!("cannot write the output: {error}"))),
         }
     }
 
-    /// A remark for the person at the terminal.
+    /// Prints a message for a person at the terminal, unless the output is quiet or JSON.
     pub(crate) fn hint(&self, text: &str) {
         if !self.quiet && self.form != Form::Json {
             eprintln!("{}", escape_for_terminal(text));
         }
     }
 
-    /// Prints an error and gives the exit code that goes with its kind.
+    /// Prints an error and returns the exit code for its kind.
     pub(crate) fn fail(&self, error: &Error) -> ExitCode {
         let (kind, code) = match error {
             Error::Invalid(_) => ("invalid", 2),
@@ -89,7 +89,7 @@ impl Printer {
         ExitCode::from(code)
     }
 
-    /// A progress bar for work whose length is learnt on the way; invisible without a terminal.
+    /// A progress bar, hidden without a terminal. Its length is set with each update.
     pub(crate) fn progress(&self) -> Bar {
         let shown = !self.quiet && std::io::stderr().is_terminal();
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -100,7 +100,7 @@ impl Printer {
     }
 }
 
-/// A progress bar that is gone when it is dropped.
+/// A progress bar that is cleared when it is dropped.
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {

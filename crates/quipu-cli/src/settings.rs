@@ -1,4 +1,4 @@
-//! Settings, weakest first: the built-in default, the settings file, `QUIPU_*` in the environment, flags.
+//! Reads settings. Later ones override earlier ones: defaults, the settings file, `QUIPU_*` in the environment, flags.
 
 mod artifacts;
 mod maintenance;
@@ -46,41 +46,41 @@ struct File {
     upstream: Vec<serving::UpstreamSetting>,
 }
 
-/// What holds for this run.
+/// The settings of this run.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// The user that was named, if one was.
+    /// The user named by a flag or the environment, if any.
     pub(crate) user_named: Option<UserId>,
     /// The user to use.
     pub(crate) user: UserId,
     pub(crate) data_dir: PathBuf,
-    /// The folder was named by a flag or the environment.
+    /// True if the folder was named by a flag or the environment.
     pub(crate) data_dir_named: bool,
-    /// A folder with another embedding model.
+    /// Folder with another embedding model.
     pub(crate) model_dir: Option<PathBuf>,
     pub(crate) reranker_dir: Option<PathBuf>,
-    /// Keep statements about religion, orientation and the like.
+    /// Keep sensitive statements, such as those about religion.
     pub(crate) keep_sensitive: bool,
-    /// Sentences worth remembering that no rule reads are kept in the user's words.
+    /// Keep sentences worth remembering verbatim if no rule reads them.
     pub(crate) remarks: bool,
-    /// What recall is tuned by.
+    /// Profiles of weights for recall.
     pub(crate) profiles: Profiles,
-    /// Whether plain files are kept, and where.
+    /// Plain files: whether they are kept, and where.
     pub(crate) artifacts: Artifacts,
-    /// The knobs of session memory.
+    /// Options of session memory.
     pub(crate) sessions: SessionOptions,
-    /// The language models that are to be used.
+    /// The configured language models.
     pub(crate) models: Vec<ModelSettings>,
     pub(crate) now: Option<jiff::Timestamp>,
-    /// What is decided about MCP.
+    /// Options of MCP.
     pub(crate) mcp: quipu_server::McpOptions,
-    /// What the server does by itself.
+    /// Options of background maintenance in the server.
     pub(crate) maintenance: quipu_server::MaintenanceOptions,
     serve: serving::Serving,
     upstream: Vec<serving::UpstreamSetting>,
 }
 
-/// The user when none is named.
+/// Default user.
 const DEFAULT_USER: &str = "me";
 
 impl Settings {
@@ -114,18 +114,19 @@ impl Settings {
     }
 }
 
-/// A switch in the environment: `true` or `false`.
+/// Reads a boolean environment variable: `true` or `false`.
 fn switch(variable: &str) -> Result<Option<bool>> {
     match std::env::var(variable) {
-        Ok(text) => {
-            text.parse().map(Some).map_err(|_| Error::Invalid(format!("{variable} is true or false, not {text:?}")))
-        }
+        Ok(text) => text
+            .parse()
+            .map(Some)
+            .map_err(|_| Error::Invalid(format!("{variable} must be true or false, not {text:?}"))),
         Err(_) => Ok(None),
     }
 }
 
-/// The profiles of the file of weights that is named, else of `quipu/weights.yaml` in the configuration folder if there is
-/// one; `chosen` is used whatever the file says.
+/// Reads the profiles from the named file of weights, else from `quipu/weights.yaml` in the configuration folder if it
+/// exists. `chosen` overrides the profile selected in the file.
 fn profiles(named: Option<PathBuf>, chosen: Option<&str>) -> Result<Profiles> {
     let named = std::env::var_os("QUIPU_WEIGHTS").map(PathBuf::from).or(named);
     let usual = || base("XDG_CONFIG_HOME", ".config").ok().map(|folder| folder.join("quipu/weights.yaml"));
@@ -158,7 +159,7 @@ fn read_file() -> Result<File> {
     }
 }
 
-/// A base folder of the XDG specification; a relative value counts as unset, as it asks.
+/// A base folder of the XDG specification, which treats a relative value as unset.
 fn base(variable: &str, under_home: &str) -> Result<PathBuf> {
     if let Some(folder) = std::env::var_os(variable).map(PathBuf::from).filter(|folder| folder.is_absolute()) {
         return Ok(folder);

@@ -1,4 +1,4 @@
-//! What a server says of its work: lines on stderr, and spans to a collector of the user's, if one is named.
+//! Telemetry of a server: messages on stderr, and spans to an OTLP collector, if one is set.
 
 use std::time::Duration;
 
@@ -12,38 +12,38 @@ use tracing_subscriber::filter::{FilterFn, LevelFilter};
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 
-/// How long the collector may take for a batch.
+/// Longest request to the collector.
 const WITHIN: Duration = Duration::from_secs(5);
-/// How long it may take for the last one, at the end: a server is to be gone within ten seconds, of which it takes seven itself.
+/// Longest request at the end. A server has to exit within ten seconds, of which it may use seven itself.
 const LAST_WITHIN: Duration = Duration::from_secs(2);
 
-/// What is to be ended with the process.
+/// Telemetry that has to be ended with the process.
 pub(crate) struct Telemetry {
     exported: Option<SdkTracerProvider>,
 }
 
-/// Begins: lines from a level on, and spans to `collector`, the whole address OTLP is posted to.
+/// Starts telemetry: messages from a level on, and spans to `collector`, the complete address for OTLP.
 ///
 /// # Errors
-/// `Invalid` for an address that is none.
+/// `Invalid` for a wrong address.
 pub(crate) fn start(level: LevelFilter, collector: Option<&str>) -> Result<Telemetry> {
     let exported = collector.map(provider).transpose()?;
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false).with_target(false);
-    // A span is written when it is over, with how long it took.
+    // A span is written when it ends, with its duration.
     let lines = lines.with_span_events(FmtSpan::CLOSE).with_filter(level);
-    // Our own spans only: those of the client that posts them would never end.
+    // Spans of this project only: exporting spans of the HTTP client would create new ones.
     let ours = FilterFn::new(|seen| seen.is_span() && seen.target().starts_with("quipu"));
     let spans = exported.as_ref().map(|provider| {
         let tracer = provider.tracer("quipu");
         tracing_opentelemetry::layer().with_tracer(tracer).with_location(false).with_threads(false).with_filter(ours)
     });
-    // Fails only if somebody listens already.
+    // Fails only if a subscriber is set already.
     let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(lines).with(spans));
     Ok(Telemetry { exported })
 }
 
 impl Telemetry {
-    /// Sends what is left. Says why, if that fails.
+    /// Sends the remaining spans. Returns a message if that fails.
     pub(crate) fn end(self) -> Option<String> {
         let fault = self.exported?.shutdown_with_timeout(LAST_WITHIN).err()?;
         Some(format!("the last spans did not reach the collector: {fault}"))
@@ -52,7 +52,7 @@ impl Telemetry {
 
 fn provider(collector: &str) -> Result<SdkTracerProvider> {
     let wrong = |why: String| Error::Invalid(format!("serve.otlp_endpoint {collector:?}: {why}"));
-    // Fails only if the process has one already, which then serves.
+    // Fails only if the process has a provider already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::blocking::Client::builder()
         .no_proxy()

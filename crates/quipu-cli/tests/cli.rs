@@ -129,10 +129,13 @@ fn a_conversation_knows_of_itself() {
     ok(&["session", "exceptions", "trip", "--set", "Never mention Bob."], &["Event 1", "+ truth_"]);
     ok(&["add", "--session", "trip", "Never fly. Let's go with Lisbon. Budget: 900 euros"], &["Event 2"]);
     let reply = "Lisbon it is.\n```text\nDay 1: Alfama\n```";
-    ok(&["add", "--session", "trip", "--role", "assistant", reply], &["turn 1 of trip told", "+ truth_", "Budget"]);
+    ok(
+        &["add", "--session", "trip", "--role", "assistant", reply],
+        &["turn 1 of trip summarised", "+ truth_", "Budget"],
+    );
     ok(&["add", "--session", "trip", "Budget: 800 euros."], &[]);
     ok(&["sessions"], &["trip", "2 turns", "base truth 4, 2 hard"]);
-    ok(&["session", "end", "trip"], &["is over", "turn 2 of trip told", "~ truth_"]);
+    ok(&["session", "end", "trip"], &["is over", "turn 2 of trip summarised", "~ truth_"]);
     ok(
         &["session", "show", "trip"],
         &["Budget: 800 euros.", "Turn log", "  1 Never fly.", "1.1 draft text: Day 1: Alfama"],
@@ -152,7 +155,7 @@ fn a_conversation_knows_of_itself() {
     place.check(&["session", "set", "trip", "wish", "x"], b"", 2, &["it is one of: exception"]);
     ok(&["session", "consolidate", "trip"], &["0 entries merged at turn 2"]);
     ok(&["session", "snapshots", "trip"], &["See the sea. (goal)"]);
-    ok(&["session", "summarize"], &["nothing is left to tell"]);
+    ok(&["session", "summarize"], &["nothing to summarise"]);
     ok(&["session", "show", "trip", "-o", "json"], &["\"base_truth\":[", "\"schema_version\":1"]);
     place.check(&["session", "show", "none"], b"", 3, &["there is no session"]);
     ok(&["rebuild"], &["same bytes"]);
@@ -175,7 +178,7 @@ fn what_is_said_becomes_facts_that_people_decide_on() {
     // Somebody else's words about the user wait.
     let told = r#"{"messages":[{"role":"user","content":"I live in Bergen."}]}"#;
     let file = place.file("told.jsonl", format!("{told}\n").as_bytes());
-    ok(&["import", "openai", &file], &["1 facts read, 1 wait for you"]);
+    ok(&["import", "openai", &file], &["1 fact read, 1 review pending"]);
     let waits = ok(&["review"], &["Do you live in Porto or in Bergen now?", "only your own words"]);
     let review = waits.split_whitespace().next().unwrap();
     ok(&["context", "where do I live"], &["## Ask the user", "Do you live in Porto or in Bergen now?"]);
@@ -191,7 +194,7 @@ fn what_is_said_becomes_facts_that_people_decide_on() {
     place.check(&["retract", fact], b"", 1, &["taken back before"]);
     ok(&["rebuild"], &["same bytes"]);
     ok(&["verify"], &["INTACT"]);
-    place.check(&["add", "my password is hunter2hunter2"], b"", 0, &["taken out before anything was stored: password"]);
+    place.check(&["add", "my password is hunter2hunter2"], b"", 0, &["removed before anything was stored: password"]);
     ok(&["add", "I love horror films."], &["User likes horror films (new)"]);
     ok(&["add", "I love horror movies."], &["User likes horror films (said in other words)"]);
     ok(&["conflicts"], &["no conflicts"]);
@@ -433,7 +436,7 @@ fn the_same_key_has_one_effect() {
     let args = add("once");
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     place.check(&args, b"", 0, &["Event 1"]);
-    place.check(&args, b"", 0, &["Event 1", "there already"]);
+    place.check(&args, b"", 0, &["Event 1", "recorded before"]);
     let args = add("twice");
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     place.check(&args, b"", 1, &["used for another request"]);
@@ -483,6 +486,6 @@ fn a_question_nobody_told_the_answer_of_is_declined_and_packs_come_again() {
     place.check(&["recall", "What did the mortgage adviser charge?"], b"", 0, &["abstain"]);
     let output = place.run(&["--json", "context", "Which instrument does Ana play?"], b"");
     let pack: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    place.check(&["context", "--id", pack["id"].as_str().unwrap()], b"", 0, &["violin", "the same to the byte"]);
+    place.check(&["context", "--id", pack["id"].as_str().unwrap()], b"", 0, &["violin", "identical to the original"]);
     place.check(&["context", "--id", "pack_x"], b"", 2, &["no pack's id"]);
 }

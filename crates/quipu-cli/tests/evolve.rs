@@ -37,13 +37,13 @@ impl Place {
     }
 }
 
-const MOVES: &str = "    /uncategorized/sleep_note_3 → /sleepHealth/optional/-
+const MOVES: &str = "    /uncategorized/sleep_note_3 → /sleepHealth/aids/-
     /uncategorized/sleep_note_1 → /sleepHealth/challenges
     /uncategorized/sleep_note_2 → /sleepHealth/impact
 ";
 
 const CATEGORY: &str = r#"{
-  "optional": [
+  "aids": [
     "Started using sleep mask"
   ],
   "challenges": "Having trouble staying asleep",
@@ -60,7 +60,7 @@ fn the_seeds_notes_on_sleep_are_proposed_and_approved() {
     let printed = place.ok(4, &["evolve"]);
     assert!(printed.starts_with(&format!("{head}    proposed: review_")), "{printed}");
     let again = place.ok(4, &["evolve"]);
-    assert!(again.contains("    waits for you: review_"), "{again}");
+    assert!(again.contains("    pending: review_"), "{again}");
     let waiting = place.ok(4, &["review"]);
     let id = waiting.split_whitespace().next().unwrap();
     assert_eq!(

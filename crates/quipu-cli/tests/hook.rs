@@ -133,9 +133,14 @@ fn no_trouble_of_ours_is_the_agents() {
     ] {
         assert_eq!(place.hook(args, input), "", "{args:?} {input}");
     }
-    for why in
-        ["not told as JSON", "names no session_id", "/nowhere", "none of the events", "not reached", "longer than 0 ms"]
-    {
+    for why in [
+        "not the JSON of an event",
+        "has no session_id",
+        "/nowhere",
+        "not a supported event",
+        "not reached",
+        "longer than 0 ms",
+    ] {
         assert!(place.log().contains(why), "{why} in {}", place.log());
     }
     // Settings that cannot be read are no reason either.

@@ -159,17 +159,17 @@ fn what_was_changed_since_stays() {
 fn a_file_that_cannot_be_read_is_left_alone() {
     let home = Home::new();
     for (client, text, words) in [
-        ("claude-desktop", "{ // a comment\n}", "no JSON"),
-        ("claude-desktop", "{\"mcpServers\": {},}", "no JSON"),
-        ("claude-desktop", "[]", "no object"),
-        ("claude-desktop", "{\"mcpServers\": []}", "is no object"),
+        ("claude-desktop", "{ // a comment\n}", "not JSON"),
+        ("claude-desktop", "{\"mcpServers\": {},}", "not JSON"),
+        ("claude-desktop", "[]", "not an object"),
+        ("claude-desktop", "{\"mcpServers\": []}", "is not an object"),
         ("claude-desktop", "{\"mcpServers\": {}, \"mcpServers\": {}}", "two members"),
         ("claude-desktop", "{\"mcpServers\": {\"quipu\": 1, \"quipu\": 2}}", "twice"),
-        ("cursor", "{\"mcpServers\": {", "no JSON"),
-        ("vscode", "{'servers': {}}", "no JSON"),
-        ("codex", "mcp_servers = 3", "no table"),
-        ("codex", "[mcp_servers", "no TOML"),
-        ("claude-code", "\u{feff}nonsense", "no JSON"),
+        ("cursor", "{\"mcpServers\": {", "not JSON"),
+        ("vscode", "{'servers': {}}", "not JSON"),
+        ("codex", "mcp_servers = 3", "not a table"),
+        ("codex", "[mcp_servers", "not TOML"),
+        ("claude-code", "\u{feff}nonsense", "not JSON"),
     ] {
         let path = home.path("settings");
         std::fs::write(&path, text).unwrap();
@@ -179,7 +179,7 @@ fn a_file_that_cannot_be_read_is_left_alone() {
             let refused = home.run(&args);
             let said = String::from_utf8_lossy(&refused.stderr).into_owned();
             assert_eq!(refused.status.code(), Some(1), "{client} {text}: {said}");
-            assert!(said.contains(words) && said.contains("left as it is"), "{client} {text}: {said}");
+            assert!(said.contains(words) && said.contains("The file is unchanged"), "{client} {text}: {said}");
             assert_eq!(read(&path), text);
         }
     }

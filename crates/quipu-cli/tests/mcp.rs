@@ -233,8 +233,8 @@ fn deciding_is_in_sight_if_the_settings_say_so() {
     assert_eq!(client.call("add_memory", json!({"user_said": "I live in Porto."}))["isError"], true);
     for (args, words) in [
         (&["mcp", "--toolsets", "folders"][..], "there is no toolset"),
-        (&["mcp", "--server", "nowhere"], "no address of a server"),
-        (&["mcp", "--server", "http://me:secret@there"], "no address of a server"),
+        (&["mcp", "--server", "nowhere"], "not the address of a server"),
+        (&["mcp", "--server", "http://me:secret@there"], "not the address of a server"),
     ] {
         let refused = place.run(args);
         assert_eq!(refused.status.code(), Some(2), "{args:?}: {}", text(&refused));

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use quipu_models::fake::{FakeRequest, FakeScript, FakeServer, Fault, Repetition};
+use quipu_fake_model::{FakeRequest, FakeScript, FakeServer, Fault, Repetition};
 use serde_json::json;
 
 /// A data folder and a settings file of its own, and the binary over them.
@@ -100,9 +100,10 @@ fn a_chat_remembers_says_why_and_can_be_undone() {
     // What the rules read of an earlier conversation is given and named with its words.
     place.check(&["add", "I am allergic to shrimp."], "", 0, &[]);
     let typed = "I live in Porto.\nWhere do I live?\n/why\n/memory\n/nonsense\n/forget fact_0000000000000\n/quit\n";
-    let said = ["You said: I live in Porto.", "You said: Where do I live?", "lives in Porto", "there is no /nonsense"];
+    let said =
+        ["You said: I live in Porto.", "You said: Where do I live?", "lives in Porto", "unknown command /nonsense"];
     let printed = place.check(&["chat", "--session", "s"], typed, 0, &said);
-    assert!(printed.contains("allergic to shrimp") && !printed.contains("taken back since"), "{printed}");
+    assert!(printed.contains("allergic to shrimp") && !printed.contains("retracted since"), "{printed}");
     let second = server
         .received()
         .into_iter()
@@ -116,7 +117,7 @@ fn a_chat_remembers_says_why_and_can_be_undone() {
         &["chat", "--session", "s"],
         "I have a dog called Rex.\n/undo\n/undo\n",
         0,
-        &["taken back", "nothing to undo"],
+        &["events reverted", "nothing to undo"],
     );
     let facts = place.check(&["facts"], "", 0, &["Porto"]);
     assert!(!facts.contains("Rex"), "{facts}");
@@ -127,16 +128,16 @@ fn a_chat_remembers_says_why_and_can_be_undone() {
 fn what_was_said_outlives_a_model_that_fails() {
     let server = FakeServer::start(FakeScript::making(model).with(Fault::Loading503, Repetition::Always)).unwrap();
     let place = Place::with(&server, &["chat", "summarizer", "extractor"]);
-    place.check(&["chat", "--session", "s"], "I live in Porto.\n", 0, &["no answer", "What you said is kept"]);
+    place.check(&["chat", "--session", "s"], "I live in Porto.\n", 0, &["no reply", "Your message is recorded"]);
     place.check(&["facts"], "", 0, &["Porto"]);
-    place.check(&["status"], "", 0, &["1 message waits for the model that reads"]);
+    place.check(&["status"], "", 0, &["1 message waits for the extraction model"]);
     server.rescript(FakeScript::making(model).with(Fault::NoEnd, Repetition::First(1)));
     let long = "Tell me a long story about the river and the sea and the boats on it.\n";
-    place.check(&["chat", "--session", "s"], long, 0, &["the answer broke off", "marked as a part"]);
-    place.check(&["log"], "", 0, &["the answer broke off"]);
+    place.check(&["chat", "--session", "s"], long, 0, &["the reply broke off", "marked as partial"]);
+    place.check(&["log"], "", 0, &["the reply broke off"]);
     place.check(&["catch-up"], "", 0, &[]);
     let status = place.check(&["status"], "", 0, &[]);
-    assert!(!status.contains("wait for the model"), "{status}");
+    assert!(!status.contains("for the extraction model"), "{status}");
 }
 
 #[test]
@@ -147,7 +148,7 @@ fn adding_waits_for_no_model_and_catching_up_asks_it() {
     place.check(&["add", "--session", "s", "--role", "assistant", "How nice."], "", 0, &[]);
     place.check(&["add", "--session", "s", "And what now?"], "", 0, &[]);
     assert_eq!(server.requests(), 0, "adding asked a model");
-    place.check(&["catch-up"], "", 0, &["1 exchanges summarised", "messages read by openai/fake reader/v1"]);
+    place.check(&["catch-up"], "", 0, &["1 exchange summarised", "messages read by openai/fake reader/v1"]);
     let asked = server.requests();
     // What rules read holds, and so does what the model adds in the user's own words.
     place.check(&["facts"], "", 0, &["Porto", "kayaking"]);
@@ -157,9 +158,9 @@ fn adding_waits_for_no_model_and_catching_up_asks_it() {
     assert_eq!(server.requests(), asked, "a rebuild asks a model: {rebuilt}");
     place.check(&["facts"], "", 0, &["Porto", "kayaking"]);
     // Reading everything once more costs: it is announced, and nothing is sent before somebody agrees.
-    place.check(&["reread", "--with-model"], "", 2, &["would read 2 messages in 1 requests", "--yes"]);
+    place.check(&["reread", "--with-model"], "", 2, &["would read 2 messages in 1 request:", "--yes"]);
     assert_eq!(server.requests(), asked, "it asked before anybody agreed");
-    place.check(&["reread", "--with-model", "--session", "s", "--yes"], "", 2, &["leave out --session"]);
+    place.check(&["reread", "--with-model", "--session", "s", "--yes"], "", 2, &["omit --session"]);
     assert_eq!(server.requests(), asked, "it read more than was asked for");
     place.check(&["reread", "--with-model", "--yes"], "", 0, &["2 messages read by openai/fake reader/v1"]);
     assert_eq!(server.requests(), asked + 1);
@@ -238,8 +239,8 @@ fn an_answer_that_is_interrupted_is_kept_as_a_part_and_the_chat_goes_on() {
     let ended = chat.wait_with_output().unwrap();
     let printed = format!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
     assert!(ended.status.success(), "{printed}");
-    assert!(printed.contains("you stopped the answer. What there is of it is kept"), "{printed}");
-    assert!(printed.contains("nothing is known yet"), "the chat went on: {printed}");
-    let log = place.check(&["log"], "", 0, &["you stopped the answer"]);
+    assert!(printed.contains("you stopped the reply. The part received is recorded"), "{printed}");
+    assert!(printed.contains("nothing is recorded yet"), "the chat went on: {printed}");
+    let log = place.check(&["log"], "", 0, &["you stopped the reply"]);
     assert!(!log.contains(tale.trim()), "{log}");
 }

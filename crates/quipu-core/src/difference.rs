@@ -1,4 +1,4 @@
-//! What differs between two versions of a memory: the core document as a patch, and the items one by one.
+//! Differences between two versions of a memory: the core document as a patch, and the items one by one.
 
 use std::collections::BTreeSet;
 
@@ -10,34 +10,35 @@ use crate::memory::{Marks, Memory, Orphan};
 
 /// How an item differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "change")]
 pub enum ItemChange {
-    /// It is there only in the later version.
+    /// Only in the later version.
     Added {
         /// The item.
         id: ItemId,
         /// The start of its text.
         text: String,
     },
-    /// It is there only in the earlier version.
+    /// Only in the earlier version.
     Removed {
         /// The item.
         id: ItemId,
         /// The start of its text.
         text: String,
     },
-    /// What was drawn stands differently.
+    /// A derived item has another status or text.
     Changed {
         /// The item.
         id: ItemId,
         /// The start of its text.
         text: String,
-        /// How it stood.
+        /// Its earlier status.
         before: String,
-        /// How it stands.
+        /// Its later status.
         after: String,
     },
-    /// It was pinned or rated differently.
+    /// Its pin or rating changed.
     Marked {
         /// The item.
         id: ItemId,
@@ -50,20 +51,22 @@ pub enum ItemChange {
 
 /// What differs between two versions.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// The earlier version.
     pub from: Seq,
     /// The later version.
     pub to: Seq,
     /// Turns the earlier core document into the later one (RFC 6902).
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::JsonPatch"))]
     pub core_patch: Patch,
-    /// The same, path by path.
+    /// The same difference, path by path.
     pub core_changes: Vec<core_document::PathChange>,
-    /// Items added, removed and marked.
+    /// Items added, removed, changed and marked.
     pub items: Vec<ItemChange>,
-    /// Orphans only the later version has.
+    /// Orphans only in the later version.
     pub orphans_new: Vec<Orphan>,
-    /// Orphans only the earlier version has, and that still count: they apply again.
+    /// Orphans only in the earlier version whose events still count: they apply again.
     pub orphans_healed: Vec<Orphan>,
 }
 
@@ -77,7 +80,7 @@ impl Difference {
     }
 }
 
-/// Longest piece of an item's text in a difference, in characters.
+/// Longest excerpt of an item's text, in characters.
 const EXCERPT_CHARS: usize = 160;
 
 fn excerpt(memory: &Memory, id: ItemId) -> String {
@@ -88,7 +91,7 @@ fn excerpt_of(text: &str) -> String {
     text.chars().take(EXCERPT_CHARS).collect()
 }
 
-/// What was drawn, compared item by item.
+/// Compares the derived items.
 fn drawn(from: &Memory, to: &Memory, changes: &mut Vec<ItemChange>) {
     let (before, after) = (from.items(), to.items());
     let text = |memory: &Memory, id| excerpt_of(memory.items().text(id).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! One recorded step of a ledger: who did it, when, from what, and the changes it makes.
+//! Events: one recorded step of a ledger with its author, time, origin, reason and changes.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -14,11 +14,12 @@ pub type Hash = blake3::Hash;
 /// `prev` of the first event.
 pub const NO_HASH: Hash = Hash::from_bytes([0; 32]);
 
-/// Who did it.
+/// Who made a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Actor {
-    /// The person whose memory it is, or someone acting for them.
+    /// The user, or someone acting for them.
     User,
     /// An assistant or agent.
     Agent,
@@ -26,8 +27,9 @@ pub enum Actor {
     System,
 }
 
-/// Where it came from. Trust follows from this and from nothing else.
+/// Kind of origin. It alone determines the trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SourceKind {
     /// The user said it.
@@ -38,11 +40,11 @@ pub enum SourceKind {
     AssistantSaid,
     /// A tool returned it.
     ToolOutput,
-    /// It stands in a document.
+    /// It was read in a document.
     Document,
     /// It was imported from elsewhere.
     Imported,
-    /// It stands on a web page.
+    /// It was read on a web page.
     Web,
     /// Quipu derived it.
     Inferred,
@@ -50,6 +52,7 @@ pub enum SourceKind {
 
 /// How far something may reach, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
     /// Anyone could have written it.
@@ -63,7 +66,7 @@ pub enum Trust {
 }
 
 impl SourceKind {
-    /// How much of what comes from here is right, 0 to 1, as far as experience tells.
+    /// Share of such claims that are correct, 0 to 1, from experience.
     pub fn reliability(self) -> f64 {
         match self {
             Self::UserSaid | Self::UserEdited => 0.95,
@@ -74,8 +77,8 @@ impl SourceKind {
         }
     }
 
-    /// How far something from here may reach. What is inferred starts at the agent's; the engine lowers it to the least
-    /// of its sources.
+    /// The trust of this kind. `Inferred` starts at the agent's; the engine lowers it to the least trust of its
+    /// sources.
     pub fn trust(self) -> Trust {
         match self {
             Self::UserSaid | Self::UserEdited => Trust::User,
@@ -86,83 +89,84 @@ impl SourceKind {
     }
 }
 
-/// Where an event came from.
+/// Origin of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// The class that decides the trust.
+    /// The kind that determines the trust.
     pub kind: SourceKind,
-    /// The message, file or import it came from; all events of one import share it.
+    /// The message, file or import; all events of one import share it.
     pub reference: Option<String>,
-    /// The conversation it belongs to.
+    /// The session.
     pub session: Option<String>,
-    /// Who wrote it.
+    /// The author.
     pub author: Option<String>,
 }
 
 impl Origin {
-    /// An origin of which only the kind is known.
+    /// An origin with only a kind.
     pub fn of(kind: SourceKind) -> Self {
         Self { kind, reference: None, session: None, author: None }
     }
 }
 
-/// A caller's key for a request, so that sending it twice has one effect.
+/// Idempotency key of a request: sending the request twice has one effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Idempotency {
     /// Chosen by the caller, unique per user.
     pub key: String,
-    /// Hash of the request; the same key with another request is refused. In a header it is salted.
+    /// Hash of the request, salted in a header. The same key with another request is refused.
     pub request: Hash,
 }
 
-/// What is known of an event besides its changes.
+/// An event without its changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Header {
-    /// Whose ledger.
+    /// The user of the ledger.
     pub user: UserId,
-    /// Position.
+    /// Its position.
     pub seq: Seq,
-    /// Name, unique in the world.
+    /// Its globally unique id.
     pub id: EventId,
-    /// When Quipu learned it.
+    /// When it was recorded.
     pub recorded_at: Timestamp,
-    /// Who did it.
+    /// Who made it.
     pub actor: Actor,
-    /// From what.
+    /// Its origin.
     pub origin: Origin,
-    /// How far it may reach.
+    /// Its trust.
     pub trust: Trust,
-    /// How sure, 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: Option<f64>,
-    /// Why.
+    /// The reason.
     pub rationale: Option<String>,
-    /// Events that led to it.
+    /// Events that caused it.
     pub caused_by: Vec<EventId>,
-    /// The caller's key, if one was given.
+    /// The idempotency key, if one was given.
     pub idempotency: Option<Idempotency>,
-    /// Hash of the event before it.
+    /// Hash of the previous event.
     pub prev: Hash,
     /// Salted digest of each change, in order.
     pub digests: Vec<Hash>,
 }
 
-/// An event as it is read back. A change that was erased (or is damaged) is `None`.
+/// A stored event. A change that was erased or damaged is `None`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// What is known of it.
+    /// The header.
     pub header: Header,
-    /// Hash of the header, the link the next event holds on to.
+    /// Hash of the header; the next event's `prev`.
     pub hash: Hash,
-    /// What it changes, in order, all or nothing.
+    /// The changes, in order, all or nothing.
     pub changes: Vec<Option<Change>>,
 }
 
-/// One change of one event.
+/// A reference to one change of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangeRef {
-    /// The event.
+    /// Position of the event.
     pub seq: Seq,
-    /// Which of its changes, from 0.
+    /// Index of the change.
     pub index: u32,
 }
 
@@ -175,13 +179,13 @@ impl std::fmt::Display for ChangeRef {
 /// One typed statement, in the past tense.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// Something was said or imported.
+    /// A source was recorded.
     SourceRecorded(Source),
     /// The core document was patched (RFC 6902).
     CorePatched(Patch),
     /// An item was pinned, unpinned or rated by a person.
     ItemMarked(ItemMark),
-    /// Something was drawn from sources, or what was drawn changed.
+    /// An item was derived from sources, or a derived item changed.
     Drawn(DerivedChange),
     /// Earlier events no longer count.
     Reverted {
@@ -190,14 +194,14 @@ pub enum Change {
     },
     /// The payloads of earlier changes were destroyed.
     Erased {
-        /// Which.
+        /// The erased changes.
         targets: Vec<ChangeRef>,
-        /// Why, in words that do not repeat what was erased.
+        /// The reason, without the erased text.
         reason: String,
     },
     /// This ledger continues another one.
     Forked {
-        /// Whose ledger it was up to here.
+        /// The user of the original ledger.
         from: UserId,
         /// The last shared position.
         at: Seq,
@@ -220,7 +224,7 @@ impl Change {
         }
     }
 
-    /// True if it makes, changes, or rests on this item.
+    /// True if it creates, changes, or rests on this item.
     pub fn is_about(&self, item: ItemId) -> bool {
         match self {
             Self::SourceRecorded(source) => source.id == item,
@@ -238,44 +242,44 @@ impl Change {
         matches!(self, Self::CorePatched(_)) || matches!(self, Self::Drawn(change) if drawn(change))
     }
 
-    /// True for changes about other events: replay must know of them before it starts.
+    /// True for changes about other events: replay must collect them before it starts.
     pub fn is_control(&self) -> bool {
         matches!(self, Self::Reverted { .. } | Self::Erased { .. } | Self::Forked { .. })
     }
 }
 
-/// What a person said about an item. `None` leaves that aspect as it was.
+/// A person's mark on an item. `None` leaves a member unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemMark {
-    /// Which item.
+    /// The item.
     pub item: ItemId,
-    /// Keep it in view, or no longer.
+    /// Pins or unpins it.
     pub pinned: Option<bool>,
-    /// From −2 (useless) to 2 (precious); 0 takes a rating back.
+    /// Rating from −2 (useless) to 2 (precious); 0 removes the rating.
     pub rating: Option<i8>,
 }
 
 /// An event that has been decided but not yet sealed into a ledger.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    /// Who does it.
+    /// Who makes it.
     pub actor: Actor,
-    /// From what.
+    /// Its origin.
     pub origin: Origin,
-    /// How sure, 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: Option<f64>,
-    /// Why.
+    /// The reason.
     pub rationale: Option<String>,
-    /// Events that led to it.
+    /// Events that caused it.
     pub caused_by: Vec<EventId>,
-    /// The caller's key.
+    /// The idempotency key.
     pub idempotency: Option<Idempotency>,
-    /// What it changes.
+    /// The changes.
     pub changes: Vec<Change>,
 }
 
 impl Draft {
-    /// A draft with nothing but an actor, an origin and its changes.
+    /// A draft with only an actor, an origin and changes.
     pub fn new(actor: Actor, kind: SourceKind, changes: Vec<Change>) -> Self {
         Self {
             actor,

@@ -1,11 +1,11 @@
-//! Which events count: reverts, and reverts of reverts, resolved for any version.
+//! Determines which events count at a version: reverts, and reverts of reverts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::{Change, ChangeRef, Event};
 use crate::id::{Seq, UserId};
 
-/// What a ledger's control events say about its other events.
+/// The control events of a ledger.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
     reverts: BTreeMap<Seq, Vec<Seq>>,
@@ -14,7 +14,7 @@ pub struct History {
 }
 
 impl History {
-    /// Takes note of an event. Events may come in any order and more than once.
+    /// Records an event. Events may come in any order and more than once.
     pub fn note(&mut self, event: &Event) {
         let seq = event.header.seq;
         for change in event.changes.iter().flatten() {
@@ -35,8 +35,8 @@ impl History {
 
     /// Events that do not count at a version.
     ///
-    /// Only a later event can revert an earlier one, so the newest revert always counts, and walking down from it
-    /// settles every other: a reverted revert reverts nothing.
+    /// Only a later event can revert an earlier one, so the newest revert always counts, and processing the others from
+    /// newest to oldest settles them: a reverted revert has no effect.
     pub fn skipped_at(&self, version: Seq) -> BTreeSet<Seq> {
         let mut skipped = BTreeSet::new();
         for (&seq, targets) in self.reverts.range(..=version).rev() {
@@ -47,14 +47,14 @@ impl History {
         skipped
     }
 
-    /// The same, if one more revert came after `version`.
+    /// The same, with one more revert after `version`.
     pub fn skipped_with(&self, version: Seq, targets: &[Seq]) -> BTreeSet<Seq> {
         let mut next = self.clone();
         next.reverts.insert(version + 1, targets.to_vec());
         next.skipped_at(version + 1)
     }
 
-    /// How many events revert others.
+    /// Number of reverting events.
     pub fn reverts(&self) -> usize {
         self.reverts.len()
     }
@@ -64,22 +64,22 @@ impl History {
         self.reverts.contains_key(&seq)
     }
 
-    /// What the event reverts.
+    /// The events it reverts.
     pub fn reverted_by(&self, seq: Seq) -> &[Seq] {
         self.reverts.get(&seq).map_or(&[], Vec::as_slice)
     }
 
-    /// True if the event records an erasure or a fork: facts about the ledger itself, which no revert undoes.
+    /// True if the event records an erasure or a fork, which no revert undoes.
     pub fn is_permanent(&self, seq: Seq) -> bool {
         self.forks.contains_key(&seq) || self.erasures.values().any(|&by| by == seq)
     }
 
-    /// Payloads destroyed on record, and by which event.
+    /// Erased changes, each with the event that erased it.
     pub fn erasures(&self) -> &BTreeMap<ChangeRef, Seq> {
         &self.erasures
     }
 
-    /// Where this ledger was forked from, newest first.
+    /// The ledgers and positions this ledger was forked from, newest first.
     pub fn forks(&self) -> impl Iterator<Item = (&UserId, Seq)> {
         self.forks.values().rev().map(|(from, at)| (from, *at))
     }

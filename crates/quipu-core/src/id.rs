@@ -1,4 +1,4 @@
-//! Names of things: users, items, events, positions.
+//! Identifiers: users, items, events and positions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,22 +12,22 @@ use crate::refusal::Refusal;
 /// Position of an event in its user's ledger: 1, 2, 3 … without gaps. 0 is the empty ledger.
 pub type Seq = u64;
 
-/// Name of an event, unique in the world: a UUIDv7.
+/// Globally unique id of an event: a UUIDv7.
 pub type EventId = uuid::Uuid;
 
-/// Whose memory it is.
+/// Id of a user.
 ///
-/// 1 to 128 ASCII letters, digits and `- _ . @ : +`, starting with a letter or digit, so that an id can stand in a
-/// log line, a header and a shell command. It is never used as a path.
+/// 1 to 128 ASCII letters, digits and `- _ . @ : +`, starting with a letter or digit, so that it is safe in a log line,
+/// a header and a shell command. It is never used as a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct UserId(Arc<str>);
 
 impl UserId {
-    /// Checks and wraps an id.
+    /// Parses an id.
     ///
     /// # Errors
-    /// `Invalid` says which rule the text breaks.
+    /// `Invalid` names the violated rule.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         if text.is_empty() || text.len() > limit::NAME_BYTES_MAX {
             let bound = limit::NAME_BYTES_MAX;
@@ -71,8 +71,9 @@ impl From<UserId> for String {
     }
 }
 
-/// What kind of thing an item is.
+/// Kind of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ItemKind {
     /// One utterance of a conversation.
@@ -81,26 +82,26 @@ pub enum ItemKind {
     Entry,
     /// A piece of a longer text.
     Document,
-    /// The record that something was imported.
+    /// The record of an import.
     Import,
     /// An atomic claim.
     Fact,
-    /// A small story, told by a stretch of turns.
+    /// A stretch of turns with a summary.
     Episode,
     /// A task, a goal or a problem.
     Task,
     /// A reflective note or insight.
     Note,
-    /// A line of the self-model.
+    /// A tenet.
     Tenet,
-    /// Something that waits for a person.
+    /// A review.
     Review,
     /// An entry of a session's base truth.
     Truth,
 }
 
 impl ItemKind {
-    /// Every kind, in the order of their declaration.
+    /// Every kind, in declaration order.
     pub const ALL: [Self; 11] = [
         Self::Turn,
         Self::Entry,
@@ -115,12 +116,12 @@ impl ItemKind {
         Self::Truth,
     ];
 
-    /// True for what was said or imported; everything else is drawn from such.
+    /// True for sources; other kinds are derived from them.
     pub fn is_source(self) -> bool {
         matches!(self, Self::Turn | Self::Entry | Self::Document | Self::Import)
     }
 
-    /// The word that starts an item's id.
+    /// The prefix of an item id.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Turn => "turn",
@@ -138,13 +139,13 @@ impl ItemKind {
     }
 }
 
-/// Name of an item within one user's memory, shown as `turn_0r5k2m9c4t7wz`.
+/// Id of an item within one user's memory, displayed as `turn_0r5k2m9c4t7wz`.
 ///
-/// The tail is 64 bits in Crockford's base 32: random for what is said, a hash of the content for what is imported,
-/// so that importing again meets the same ids.
+/// The suffix is 64 bits in Crockford's base 32: random for messages, a hash of the content for imports, so that a
+/// repeated import gives the same ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ItemId {
-    /// What it names.
+    /// The kind of item.
     pub kind: ItemKind,
     /// The 64 bits after the underscore.
     pub bits: u64,
@@ -207,7 +208,7 @@ impl<'de> Deserialize<'de> for ItemId {
     }
 }
 
-/// Checks a name a caller chose for a session, author or topic: not empty, bounded, without control characters.
+/// Checks a caller's name for a session, author or topic: not empty, bounded, without control characters.
 ///
 /// # Errors
 /// `Invalid` names the field and the rule.

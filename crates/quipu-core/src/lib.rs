@@ -1,7 +1,6 @@
-//! What memory is: events, the fold, decisions, and the pure stages of recall and packing.
+//! The pure core of Quipu: events, the fold, decisions, and the stages of recall and packing.
 //!
-//! No I/O, no clock, no randomness, no async: time and ids are arguments. What does the work with them is
-//! `quipu-engine`.
+//! No I/O, clock, randomness or async: time and ids are arguments. `quipu-engine` executes the decisions.
 
 pub mod artifact;
 pub mod core_document;
@@ -27,6 +26,8 @@ pub mod reconcile;
 #[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod recorded;
 pub mod refusal;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod session;
 pub mod source;
 pub mod time;

@@ -1,7 +1,7 @@
 //! The fold: one user's memory at one version, a pure function of the ledger's events.
 //!
-//! An event that no longer applies (it patches something a revert took away, marks an item that is gone) is skipped
-//! whole and listed as an orphan: replay never fails and never applies half an event.
+//! An event that no longer applies (it patches something that was reverted, or marks a missing item) is skipped whole
+//! and listed as an orphan: replay never fails and never applies an event partly.
 
 mod held;
 mod snapshot;
@@ -25,40 +25,42 @@ use crate::refusal::Refusal;
 pub use held::HeldSource;
 pub use snapshot::{SNAPSHOT_BYTES_MAX, SNAPSHOT_TAG};
 
-/// What people said about an item.
+/// A person's marks on an item.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ItemMarks"))]
 pub struct Marks {
-    /// Kept in view.
+    /// True if it is pinned.
     pub pinned: bool,
-    /// From −2 to 2.
+    /// Rating from −2 to 2; 0 without one.
     pub rating: i8,
 }
 
 /// An event that no longer applies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Orphan {
-    /// The event, skipped whole.
+    /// Its position.
     pub seq: Seq,
-    /// The first of its changes that did not apply.
+    /// Index of its first change that did not apply.
     pub change: u32,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// One conversation: its sources in the order of the ledger.
+/// The sources of one session, in ledger order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSources {
-    /// Its name.
+    /// Its id.
     pub id: Arc<str>,
-    /// Positions in [`Memory::sources`].
+    /// Indices into [`Memory::sources`].
     pub sources: Vec<u32>,
 }
 
-/// What the changes of one event come to.
+/// The computed effect of one event's changes.
 struct Staged {
     /// The new core document, if it changes.
     core: Option<Value>,
-    /// Places of the core document that a promotion moved.
+    /// Paths that a promotion moved, old and new.
     moved: Vec<(String, String)>,
 }
 
@@ -85,7 +87,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// The empty memory. `skipped` are the events that will not count, known from the [`History`](crate::history).
+    /// The empty memory. `skipped` are the events that do not count, from the [`History`](crate::history).
     pub fn new(user: UserId, skipped: BTreeSet<Seq>) -> Self {
         Self {
             user,
@@ -108,7 +110,7 @@ impl Memory {
         }
     }
 
-    /// Whose memory it is.
+    /// The user.
     pub fn user(&self) -> &UserId {
         &self.user
     }
@@ -118,7 +120,7 @@ impl Memory {
         self.seq
     }
 
-    /// The hash of that event.
+    /// The hash of the newest event.
     pub fn head(&self) -> Hash {
         self.head
     }
@@ -128,17 +130,17 @@ impl Memory {
         &self.skipped
     }
 
-    /// Everything said and imported, in the order of the ledger.
+    /// Every source, in ledger order.
     pub fn sources(&self) -> &[HeldSource] {
         &self.sources
     }
 
-    /// Position of an item in [`Memory::sources`].
+    /// Index of a source in [`Memory::sources`].
     pub fn find(&self, id: ItemId) -> Option<u32> {
         self.by_id.get(&id).copied()
     }
 
-    /// An item by id.
+    /// A source by id.
     pub fn get(&self, id: ItemId) -> Option<&HeldSource> {
         self.find(id).and_then(|ordinal| self.sources.get(ordinal as usize))
     }
@@ -148,17 +150,17 @@ impl Memory {
         &self.sessions
     }
 
-    /// One session.
+    /// A session by id.
     pub fn session(&self, id: &str) -> Option<&SessionSources> {
         self.session_numbers.get(id).and_then(|&number| self.sessions.get(number as usize))
     }
 
-    /// The core document as it was patched, without the `_meta` Quipu adds when it is shown.
+    /// The core document as stored, without `_meta`.
     pub fn core(&self) -> &Value {
         &self.core
     }
 
-    /// The core document with `_meta`: the version that last changed it, when, and the categories it grew.
+    /// The core document with `_meta`: the version and time of its last change, and its promoted categories.
     pub fn core_with_meta(&self) -> Value {
         let mut shown = self.core.clone();
         if let Value::Object(members) = &mut shown {
@@ -175,12 +177,12 @@ impl Memory {
         shown
     }
 
-    /// What people said about an item.
+    /// The marks on an item.
     pub fn marks(&self, id: ItemId) -> Marks {
         self.marks.get(&id).copied().unwrap_or_default()
     }
 
-    /// The sources people pinned, in their order.
+    /// The pinned sources, in ledger order.
     pub fn pinned_sources(&self) -> impl Iterator<Item = &HeldSource> {
         let pinned = self.marks.iter().filter(|(_, marks)| marks.pinned);
         let mut ordinals: Vec<u32> = pinned.filter_map(|(id, _)| self.find(*id)).collect();
@@ -188,34 +190,35 @@ impl Memory {
         ordinals.into_iter().filter_map(|ordinal| self.sources.get(ordinal as usize))
     }
 
-    /// The name on the first of the user's own words, if one stands there: the user's.
+    /// The author of the user's first source with one: the user's name.
     pub fn signed(&self) -> Option<&str> {
         self.signed.as_deref()
     }
 
-    /// What was drawn from the sources.
+    /// The derived items.
     pub fn items(&self) -> &Items {
         &self.items
     }
 
-    /// The categories the core document grew, and where places went.
+    /// The promoted categories and the moved paths.
     pub fn schema(&self) -> &GrownSchema {
         &self.schema
     }
 
-    /// True if there is such a source or item.
+    /// True if the source or item exists.
     pub fn has(&self, id: ItemId) -> bool {
         self.by_id.contains_key(&id) || self.items.has(id)
     }
 
-    /// Events that no longer apply, in order.
+    /// The orphans, in order of position.
     pub fn orphans(&self) -> &[Orphan] {
         &self.orphans
     }
 
     /// Folds in the next event.
     ///
-    /// Total: whatever the event says, the memory moves to its position. See [`Memory::orphans`] for what did not apply.
+    /// Total: the memory always advances to the event's position. See [`Memory::orphans`] for events that did not
+    /// apply.
     pub fn apply(&mut self, event: Event) {
         self.seq = event.header.seq;
         self.head = event.hash;
@@ -231,17 +234,17 @@ impl Memory {
         }
     }
 
-    /// Says whether changes would apply to the memory as it is, without applying them.
+    /// Checks whether changes would apply, without applying them.
     ///
     /// # Errors
-    /// `Refused` or `NotFound` with the change's number and the reason.
+    /// `Refused` or `NotFound` with the reason.
     pub fn check<'a>(&self, changes: impl Iterator<Item = &'a Change> + Clone) -> Result<(), Refusal> {
         self.stage(changes.map(Some)).map(drop).map_err(|(_, reason)| reason)
     }
 
-    /// Tries every change; hands back what is worked out of them all.
+    /// Checks every change and computes their combined effect.
     ///
-    /// The patches of a promotion each apply or are passed over: what was reverted or erased since is not there to be moved.
+    /// Each patch of a promotion applies or is skipped: a value that was reverted or erased cannot be moved.
     fn stage<'a>(&self, changes: impl Iterator<Item = Option<&'a Change>> + Clone) -> Result<Staged, (u32, Refusal)> {
         let promotes = |change: &Change| matches!(change, Change::Drawn(DerivedChange::SchemaPromoted(_)));
         let promotion = changes.clone().flatten().any(promotes);
@@ -286,9 +289,7 @@ impl Memory {
         Ok(Staged { core, moved })
     }
 
-    /// The places a promotion moved.
-    ///
-    /// It no longer applies if nothing it was to move is there.
+    /// The paths a promotion moved. Fails if none of the values to move exists.
     fn moved<'a>(
         &self,
         staged: Option<&Value>,
@@ -311,7 +312,7 @@ impl Memory {
             _ => None,
         });
         let Some(promotion) = promotion else { return Ok(Vec::new()) };
-        // Only what holds several values takes in later ones.
+        // Only a container accepts later values.
         let holds = |to: &str| after.pointer(to).is_some_and(|value| value.is_object() || value.is_array());
         let mut all = evolve::relocations(promotion, patches());
         all.retain(|(from, to)| after.pointer(from).is_none() && holds(to));
@@ -380,7 +381,7 @@ impl Memory {
                     self.items.relocate(&self.schema);
                 }
                 Some(Change::Drawn(mut drawn)) => {
-                    // No claim reaches further than the event that makes it.
+                    // An item's trust is at most that of its event.
                     match &mut drawn {
                         DerivedChange::FactAsserted { fact, .. } => {
                             fact.trust = fact.trust.min(trust);
@@ -400,8 +401,8 @@ impl Memory {
         }
     }
 
-    /// No entry of a base truth reaches further than the least of its sources, or than the hand that wrote it. What does not
-    /// come from the user binds nobody.
+    /// Limits the trust of a base truth entry to the least of its sources, or to its author's. Entries that do not come
+    /// from the user are not binding.
     fn level(&self, truth: &mut Truth, by: Trust) {
         let places = truth.evidence.iter().map(|at| self.get(at.source).map_or(Trust::Web, |held| held.trust));
         truth.trust = places.min().unwrap_or(by);
@@ -420,7 +421,7 @@ impl Memory {
     }
 
     fn hold(&mut self, mut held: HeldSource) {
-        // A snapshot keeps microseconds; so does the memory, or the two would differ.
+        // Truncated to microseconds, as in a snapshot, so that the two are equal.
         held.source.said_at = held.source.said_at.map(crate::time::to_micros);
         let ordinal = self.sources.len() as u32;
         self.by_id.insert(held.source.id, ordinal);
@@ -438,7 +439,7 @@ impl Memory {
             *session = entry.id.clone();
             entry.sources.push(ordinal);
         }
-        // One allocation for a name, however many turns carry it.
+        // Shares one allocation per name.
         if let Some(author) = &mut held.source.author {
             match self.authors.get_key_value(author) {
                 Some((shared, ())) => *author = shared.clone(),
@@ -453,12 +454,12 @@ impl Memory {
         self.sources.push(held);
     }
 
-    /// Replaces what will not count from here on. Only for a memory that has folded in nothing the change concerns.
+    /// Replaces the skipped events. Only valid if no event folded in so far is affected.
     pub fn set_skipped(&mut self, skipped: BTreeSet<Seq>) {
         self.skipped = skipped;
     }
 
-    /// Bytes in memory: texts and structures, estimated from their lengths.
+    /// Memory use in bytes, estimated from lengths.
     pub fn bytes(&self) -> usize {
         let source = |held: &HeldSource| {
             let artifacts: usize = held.source.artifacts.iter().map(|a| a.text.len() + a.kind.len() + 96).sum();

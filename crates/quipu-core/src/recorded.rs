@@ -1,11 +1,11 @@
-//! What tests of memories share.
+//! Shared helpers for tests of memories.
 
 use jiff::Timestamp;
 
 use crate::event::{Actor, Change, Event, Header, Origin, SourceKind};
 use crate::memory::Memory;
 
-/// The next event of a memory, which these changes apply to. Its hash is made up.
+/// The next event of a memory, with changes that apply to it. Its hash is arbitrary.
 pub(crate) fn next_event(
     memory: &Memory,
     recorded_at: Timestamp,

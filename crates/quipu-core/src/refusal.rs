@@ -1,33 +1,33 @@
-//! Why a decision said no.
+//! Errors of decisions.
 
 use thiserror::Error;
 
-/// A command the memory's rules do not allow. Nothing was changed.
+/// A command that was refused. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
-    /// The input itself is wrong, whatever the memory holds.
+    /// The input is wrong for every memory.
     #[error("{0}")]
     Invalid(String),
-    /// The input is well formed but does not fit what the memory holds or allows.
+    /// The input is well formed, but the state or the rules of the memory forbid it.
     #[error("{0}")]
     Refused(String),
-    /// It names something that is not there.
+    /// It names something that does not exist.
     #[error("{0}")]
     NotFound(String),
 }
 
 impl Refusal {
-    /// The input itself is wrong.
+    /// An [`Invalid`](Self::Invalid) refusal.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::Invalid(message.into())
     }
 
-    /// The memory's state or rules forbid it.
+    /// A [`Refused`](Self::Refused) refusal.
     pub fn refused(message: impl Into<String>) -> Self {
         Self::Refused(message.into())
     }
 
-    /// It is not there.
+    /// A [`NotFound`](Self::NotFound) refusal.
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::NotFound(message.into())
     }

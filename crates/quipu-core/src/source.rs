@@ -1,4 +1,4 @@
-//! What was said or imported, verbatim: the lowest layer, from which everything else is drawn.
+//! Sources: what was said or imported, verbatim. Everything else is derived from them.
 
 use std::sync::Arc;
 
@@ -10,22 +10,23 @@ use crate::id::{ItemId, ItemKind, check_name};
 use crate::limit;
 use crate::refusal::Refusal;
 
-/// Who spoke, in the model's sense.
+/// Role of a speaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// A person.
     User,
     /// The assistant or agent.
     Assistant,
-    /// Instructions around the conversation.
+    /// Instructions for the conversation.
     System,
-    /// What a tool answered.
+    /// Output of a tool.
     Tool,
 }
 
 impl Role {
-    /// How far words in this role may reach at most, whoever delivered them.
+    /// Greatest trust of text in this role, whoever delivered it.
     pub fn trust_max(self) -> Trust {
         match self {
             Self::User => Trust::User,
@@ -34,7 +35,7 @@ impl Role {
         }
     }
 
-    /// The role as one word.
+    /// The role as text.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -45,59 +46,59 @@ impl Role {
     }
 }
 
-/// Something that came with a text: an image's caption, a block of code, an attached file.
+/// An artifact of a source: an image's caption, a code block, an attached file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Artifact {
-    /// What it is: `image`, `code`, `file`.
+    /// Its kind: `image`, `code`, `file`.
     pub kind: String,
-    /// Where it is or what it is called, if known.
+    /// Its location or name, if known.
     pub name: Option<String>,
     /// Its text: the code, the caption.
     pub text: String,
 }
 
-/// One source, verbatim. The derived serialisation is the snapshot's, never the ledger's.
+/// One source, verbatim. The derived serialisation is for snapshots, not for the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Its name; the kind is part of it.
+    /// Its id, which includes the kind.
     pub id: ItemId,
-    /// The conversation or file it belongs to.
+    /// The session or file.
     pub session: Option<Arc<str>>,
-    /// What it is about, when someone said so.
+    /// The topic, if given.
     pub topic: Option<Arc<str>>,
-    /// Who spoke, in the model's sense.
+    /// Role of the speaker.
     pub role: Role,
-    /// Who spoke, by name.
+    /// Name of the speaker.
     pub author: Option<Arc<str>>,
     /// When it was said. Unknown stays unknown.
     #[serde(with = "crate::time::micros")]
     pub said_at: Option<Timestamp>,
-    /// The words.
+    /// The text.
     pub text: Box<str>,
-    /// What came with them.
+    /// The artifacts.
     pub artifacts: Vec<Artifact>,
-    /// Its name in the system it was imported from.
+    /// Its id in the system it was imported from.
     pub native_id: Option<Box<str>>,
 }
 
 impl Source {
-    /// What kind of source it is.
+    /// Its kind.
     pub fn kind(&self) -> ItemKind {
         self.id.kind
     }
 
-    /// Who spoke: the name, else the role.
+    /// The speaker: the name, or else the role.
     pub fn speaker(&self) -> &str {
         self.author.as_deref().unwrap_or_else(|| self.role.as_str())
     }
 
-    /// True for what recall can return.
+    /// True if recall can return it.
     pub fn is_item(&self) -> bool {
         self.kind() != ItemKind::Import
     }
 
-    /// What a search sees: the words, then the captions and contents of what came with them and does not stand in
-    /// them already.
+    /// The text for search, followed by the artifacts it does not already contain.
     pub fn searchable(&self) -> String {
         let mut all = self.text.to_string();
         for artifact in self.artifacts.iter().filter(|artifact| !self.text.contains(&artifact.text)) {
@@ -107,7 +108,7 @@ impl Source {
         all
     }
 
-    /// BLAKE3 of everything that was said, by whom and when, without the id: equal sources have equal hashes.
+    /// BLAKE3 hash of the content, speaker and time, without the id: equal sources have equal hashes.
     pub fn content_hash(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_derive_key("quipu source content v1");
         let mut field = |bytes: Option<&[u8]>| {
@@ -131,7 +132,7 @@ impl Source {
         hasher.finalize()
     }
 
-    /// The id that follows from the content: importing the same thing again meets it.
+    /// The id derived from the content, so that a repeated import gives the same id.
     pub fn content_id(&self) -> ItemId {
         let hash = self.content_hash();
         let mut bits = [0u8; 8];
@@ -139,10 +140,10 @@ impl Source {
         ItemId { kind: self.kind(), bits: u64::from_le_bytes(bits) }
     }
 
-    /// Checks bounds and characters before the source may enter a ledger.
+    /// Checks limits and characters before the source may enter a ledger.
     ///
     /// # Errors
-    /// `Invalid` says what is wrong with it.
+    /// `Invalid` with the reason.
     pub fn check(&self) -> Result<(), Refusal> {
         check_text("the text", &self.text)?;
         if self.text.trim().is_empty() && self.artifacts.is_empty() {

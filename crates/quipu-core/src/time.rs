@@ -1,6 +1,6 @@
-//! Time as Quipu keeps it: UTC, to the microsecond.
+//! Times: UTC, to the microsecond.
 
-/// Keeps an optional time as microseconds since 1970, which a snapshot reads ten times faster than text.
+/// Serialises an optional time as microseconds since 1970, which is ten times faster to read than text.
 pub(crate) mod micros {
     use jiff::Timestamp;
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -16,7 +16,7 @@ pub(crate) mod micros {
     }
 }
 
-/// Reads an optional time as [`read`] does.
+/// Deserialises an optional time as [`read`] does.
 pub mod as_written {
     use jiff::Timestamp;
     use serde::{Deserialize, Deserializer, de};
@@ -24,7 +24,7 @@ pub mod as_written {
     /// For `deserialize_with`.
     ///
     /// # Errors
-    /// For what is no time, with an example of one.
+    /// If the text is not a time, with an example.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
         let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
         let example = "give a date (2026-03-01) or a time (2026-03-01T12:00:00Z)";
@@ -32,10 +32,10 @@ pub mod as_written {
     }
 }
 
-/// A time as people write it down: with its zone, without one (UTC), or a date alone, which stands for its first moment.
+/// Parses a time: with a zone, without one (UTC), or a date alone, which means its first moment.
 pub fn read(text: &str) -> Option<jiff::Timestamp> {
     let text = text.trim();
-    // A zone's name needs a table of zones, which Quipu has not.
+    // Zone names need a time zone database, which Quipu does not include.
     if text.contains('[') {
         return None;
     }
@@ -43,7 +43,7 @@ pub fn read(text: &str) -> Option<jiff::Timestamp> {
     text.parse().ok().or_else(|| civil().map(|time| time.timestamp()))
 }
 
-/// The time cut to whole microseconds, as it is stored.
+/// Truncates a time to whole microseconds, as stored.
 pub fn to_micros(time: jiff::Timestamp) -> jiff::Timestamp {
     jiff::Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time)
 }

@@ -1,4 +1,4 @@
-//! The engine: the ports it was given, and the memories it keeps open.
+//! The engine: its ports and its open memories.
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,63 +22,64 @@ use crate::ports::{
 };
 use crate::process::deadline::DeadlineWorkers;
 
-/// What an engine is made of.
+/// The parts of an engine.
 pub struct EngineParts {
-    /// Where ledgers live.
+    /// Where ledgers are stored.
     pub store: Box<dyn LedgerStore>,
-    /// What turns text into vectors.
+    /// Turns text into vectors.
     pub embedder: Arc<dyn Embedder>,
-    /// The time.
+    /// Source of the time.
     pub clock: Arc<dyn Clock>,
-    /// The dice.
+    /// Source of random numbers.
     pub entropy: Arc<dyn Entropy>,
-    /// What reads facts out of what is said; without one only the words are kept.
+    /// Reads facts from text. Without one only the text is stored.
     pub extractor: Option<Arc<dyn Extractor>>,
-    /// What tells the exchanges of a session; without one they stay unsummarised.
+    /// Summarises the exchanges of a session. Without one they stay unsummarised.
     pub summarizer: Option<Arc<dyn Summarizer>>,
     /// What may be recorded, and how it is judged.
     pub rules: EngineRules,
-    /// What it can do without.
+    /// Optional ports and switches.
     pub optional: OptionalParts,
 }
 
-/// What makes an engine better and is not needed.
+/// Optional parts that improve an engine.
 #[derive(Default)]
 pub struct OptionalParts {
-    /// Count what a pack costs, the first unless another is named. Without one it is estimated.
+    /// Tokenizers that measure packs; the first is the default. Without one the count is estimated.
     pub tokenizers: Vec<Arc<dyn Tokenizer>>,
-    /// Reads what the extractor has read once more, better and slower: a language model. Nobody waits for it but
-    /// [`extract_with_model`](crate::process::extract_with_model()) and [`process`](crate::process::pipeline()).
+    /// A language model that reads again what the extractor has read: better, but slower. It is used only by
+    /// [`extract_with_model`](crate::extract_with_model()) and [`process`](crate::process()).
     pub reader: Option<Arc<dyn WindowReader>>,
-    /// Looks back and proposes notes, beside the rules: a language model. Nobody waits for it but
-    /// [`reflect`](crate::growth::reflect()) and [`tend`](crate::process::maintain()).
+    /// A language model that proposes notes, in addition to the rules. It is used only by
+    /// [`reflect`](crate::reflect()) and [`maintain`](crate::maintain()).
     pub reflector: Option<Arc<dyn Reflector>>,
-    /// Orders the best answers anew.
+    /// Reorders the best answers.
     pub reranker: Option<Arc<dyn Reranker>>,
-    /// Where plain files go. What is erased leaves them too, so it is given even where they are not kept level.
+    /// Where plain files are written. Erasure also changes these files, so it is set even if they are not kept up to
+    /// date.
     pub vault: Option<Arc<dyn Vault>>,
-    /// Keep plain files level with what is recorded.
+    /// Keeps plain files up to date with the ledger.
     pub artifacts: bool,
 }
 
-/// What may be recorded, and how it is judged. The default is what comes with Quipu.
+/// What may be recorded, and how it is judged. The default is the built-in rules.
 #[derive(Debug, Default)]
 pub struct EngineRules {
     /// The categories of the core document.
     pub registry: Registry,
-    /// What relations mean.
+    /// Meanings of predicates.
     pub predicates: Predicates,
-    /// The knobs of writing.
+    /// Options of writing.
     pub policy: Policy,
-    /// The knobs of session memory.
+    /// Options of session memory.
     pub sessions: SessionOptions,
-    /// The knobs of growing.
+    /// Options of schema evolution and consolidation.
     pub growth: GrowthOptions,
-    /// How much is kept open.
+    /// Limits on open memories.
     pub open_limits: OpenLimits,
 }
 
-/// A memory engine over one store. Every verb takes it by reference; it may be shared between threads.
+/// A memory engine over one store. Verbs take it by reference; it can be shared between threads.
 pub struct Engine {
     pub(crate) store: Arc<dyn LedgerStore>,
     pub(crate) embedder: Arc<dyn Embedder>,
@@ -93,24 +94,24 @@ pub struct Engine {
     pub(crate) growth: GrowthOptions,
     pub(crate) optional: OptionalParts,
     pub(crate) late: DeadlineWorkers,
-    /// Random id of this engine among those that share a store: who holds a lease.
+    /// Random id of this engine among those that share a store; identifies the holder of a lease.
     holder: OnceLock<u64>,
     profiles: RwLock<Arc<Profiles>>,
     memories: Catalog,
 }
 
 impl Engine {
-    /// True if a language model reads what was said.
+    /// Returns true if a language model reads what was said.
     pub fn reads_with_model(&self) -> bool {
         self.optional.reader.is_some()
     }
 
-    /// What relations mean.
+    /// Meanings of predicates.
     pub fn predicates(&self) -> &Predicates {
         &self.predicates
     }
 
-    /// Puts the parts together. Nothing is read before the first verb.
+    /// Creates an engine. Nothing is read before the first verb.
     pub fn new(parts: EngineParts) -> Self {
         Self {
             store: Arc::from(parts.store),
@@ -137,7 +138,7 @@ impl Engine {
         self.store.as_ref()
     }
 
-    /// Other profiles from now on, for recalls that begin later.
+    /// Replaces the profiles for recalls that begin later.
     pub fn set_profiles(&self, profiles: Profiles) {
         *self.profiles.write() = Arc::new(profiles);
     }
@@ -152,8 +153,8 @@ impl Engine {
         self.embedder.as_ref()
     }
 
-    /// Loads what is loaded at first use, so that the first question does not wait for it: a model's buffers, the tables of a
-    /// tokenizer. A model that fails here fails again when it is needed, and is told of then.
+    /// Loads what is otherwise loaded at first use, such as the embedding model and the tables of the tokenizer. Errors
+    /// are ignored here; they recur at first use.
     pub fn warm_up(&self) {
         const TEXT: &str = "What was said?";
         if let Some(tokenizer) = self.optional.tokenizers.first() {
@@ -162,10 +163,11 @@ impl Engine {
         let _ = self.embedder.embed_tokens(&[TEXT]);
     }
 
-    /// The memory of a user, as it is now, whoever appended last. A user without one has an empty memory that is kept nowhere.
+    /// Opens the current memory of a user, including events of other processes. A user without a memory gets an empty
+    /// one that is not stored.
     ///
     /// # Errors
-    /// `Unavailable` and `Corrupt` as the store says.
+    /// `Unavailable` and `Corrupt` from the store.
     pub(crate) fn open<'a>(&self, of: impl Into<MemoryRef<'a>>) -> Result<OpenMemory> {
         let of = of.into();
         match self.opened(of, false) {
@@ -174,15 +176,15 @@ impl Engine {
         }
     }
 
-    /// The memory of a user who has one.
+    /// Opens the memory of a user that has one.
     ///
     /// # Errors
-    /// As [`open`](Self::open); `NotFound` without one.
+    /// As [`open`](Self::open); `NotFound` if there is none.
     pub(crate) fn open_existing<'a>(&self, of: impl Into<MemoryRef<'a>>) -> Result<OpenMemory> {
         self.opened(of.into(), false)
     }
 
-    /// The memory of a user; makes an empty one if there is none.
+    /// Opens the memory of a user, or creates an empty one.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -192,10 +194,11 @@ impl Engine {
 
     fn opened(&self, of: MemoryRef<'_>, create: bool) -> Result<OpenMemory> {
         let Some(ledger) = of.ledger else { return self.opened_any(of, create) };
-        // One ledger is meant, so none is made.
+        // The request names an existing ledger, so none is created.
         let found = self.opened_any(of, false).and_then(|open| Ok((open.first_event()?, open)));
         match found {
-            // What is open stays a memory of this ledger: should it be removed from here on, nothing can be appended to it.
+            // The open memory stays bound to this ledger: if the ledger is removed from now on, nothing can be
+            // appended.
             Ok((Some(first), open)) if first == ledger => Ok(open),
             Ok(_) | Err(Error::NotFound(_) | Error::Conflict(_)) => Err(precondition::another_ledger(of.user)),
             Err(other) => Err(other),
@@ -206,11 +209,11 @@ impl Engine {
         for _ in 0..=limit::CONFLICT_RETRIES_MAX {
             let opened = self.memories.get_or_open(of.user, || SharedMemory::open(self, of.user, create));
             let (memory, is_new) = match opened {
-                // Deleted and made anew while it was read.
+                // Deleted and created again while it was read.
                 Err(Error::Conflict(_)) => continue,
                 outcome => outcome?,
             };
-            // One that was just read is level.
+            // A memory that was just read is up to date.
             if is_new || memory.follow(self)? == Followed::Level {
                 self.memories.disconnect_surplus(of.user);
                 return Ok(OpenMemory::new(memory, of.version));
@@ -220,33 +223,32 @@ impl Engine {
         Err(Error::Conflict(format!("the memory of user {} is removed again and again; try again", of.user)))
     }
 
-    /// The memories that are open, as they are held now.
+    /// The open memories at this moment.
     pub(crate) fn open_memories(&self) -> Vec<Arc<SharedMemory>> {
         self.memories.all()
     }
 
-    /// Users whose memory is open: those that commands since the start were about.
+    /// Users whose memory is open.
     pub fn users_in_use(&self) -> Vec<UserId> {
         self.memories.users()
     }
 
-    /// The version of each memory that is open. Nothing is opened and no ledger is read, so what other processes appended since
-    /// the memory was last used is not seen.
+    /// The version of each open memory. No ledger is read, so later events of other processes are not included.
     pub fn open_versions(&self) -> Vec<(UserId, Seq)> {
         self.memories.versions()
     }
 
-    /// Lets go of a user's memory unless an operation uses it just now; the next one reads it again.
+    /// Closes a user's memory unless an operation is using it; the next operation reads it again.
     pub fn let_go(&self, user: &UserId) {
         self.memories.forget_if_idle(user);
     }
 
-    /// True if plain files are kept level with what is recorded.
+    /// Returns true if plain files are kept up to date with the ledger.
     pub fn keeps_artifacts(&self) -> bool {
         self.optional.artifacts && self.optional.vault.is_some()
     }
 
-    /// Lets go of a user's memory; the next verb reads it again.
+    /// Closes a user's memory; the next verb reads it again.
     pub(crate) fn forget_open(&self, user: &UserId) {
         self.memories.forget_user(user);
     }
@@ -255,7 +257,7 @@ impl Engine {
         self.memories.totals()
     }
 
-    /// Who this engine is among those that share a store.
+    /// Id of this engine among those that share a store.
     pub(crate) fn holder(&self) -> u64 {
         *self.holder.get_or_init(|| {
             let mut random = [0u8; 8];
@@ -271,24 +273,24 @@ impl Engine {
         uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
     }
 
-    /// Gives a source a random id of its kind.
+    /// Assigns a random id of its kind to a source.
     pub(crate) fn name(&self, source: &mut Source) {
         source.id = self.new_item_id(source.id.kind);
     }
 
-    /// A random id.
+    /// Allocates a random item id.
     pub(crate) fn new_item_id(&self, kind: ItemKind) -> ItemId {
         let mut random = [0u8; 8];
         self.entropy.fill(&mut random);
         ItemId { kind, bits: u64::from_le_bytes(random) }
     }
 
-    /// Where a person's decisions are worked out.
+    /// Context in which a person's decisions are evaluated.
     pub(crate) fn desk<'a>(&'a self, memory: &'a Memory) -> DecisionContext<'a> {
         DecisionContext { memory, predicates: &self.predicates, registry: &self.registry, now: self.now() }
     }
 
-    /// The time, as it is recorded.
+    /// The current time, rounded as it is recorded.
     pub fn now(&self) -> Timestamp {
         quipu_core::time::to_micros(self.clock.now())
     }

@@ -1,4 +1,4 @@
-//! One error type, by what the caller must do.
+//! The error type, with one variant for each reaction of the caller.
 
 use quipu_core::Refusal;
 use quipu_core::ledger::FormatError;
@@ -6,36 +6,36 @@ use thiserror::Error;
 
 use crate::ports::{EmbedError, StoreError, VaultError};
 
-/// Why a verb did not do what was asked. Unless it says otherwise, nothing was changed.
+/// Why a verb failed. Unless stated otherwise, nothing was changed.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// The input is wrong; change it.
+    /// The input is invalid; change it.
     #[error("{0}")]
     Invalid(String),
-    /// Someone else was faster, again and again; try again.
+    /// Concurrent writers won every retry; try again.
     #[error("{0}")]
     Conflict(String),
-    /// The memory is not at the version the caller wanted it to be at; look again and decide again.
+    /// The memory is not at the expected version; read it again and decide again.
     #[error("{0}")]
     Stale(String),
-    /// It is not there.
+    /// The thing does not exist.
     #[error("{0}")]
     NotFound(String),
-    /// The rules of this memory forbid it.
+    /// The rules of this memory forbid the operation.
     #[error("{0}")]
     Refused(String),
-    /// Not now: a lock, a full disk, a model that does not answer. The text says what to do.
+    /// Temporarily impossible: a lock, a full disk, an unresponsive model. The text says what to do.
     #[error("{0}")]
     Unavailable(String),
-    /// What is stored is not what was written.
+    /// Stored data is damaged.
     #[error("{0}")]
     Corrupt(String),
-    /// Quipu did something it must never do; please report it.
+    /// An internal error; please report it.
     #[error("a bug in quipu: {0}")]
     Bug(String),
 }
 
-/// What every verb returns.
+/// Result of a verb.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl From<Refusal> for Error {

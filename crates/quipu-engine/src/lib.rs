@@ -1,8 +1,8 @@
-//! What a memory does: one file per verb, and the ports that concrete stores and models implement.
+//! The memory engine: one module per verb, and the ports that stores and models implement.
 //!
-//! The engine decides with `quipu-core` and stores its decisions through its [`ports`]. It reads no settings, names no
-//! concrete store or model, and takes time and randomness from its ports only. Verbs are plain functions that take an
-//! [`Engine`]. They block until they are done; an engine can be shared between threads.
+//! The engine decides with `quipu-core` and stores its decisions through its [`ports`]. It reads no settings, depends
+//! on no concrete store or model, and takes time and randomness from its ports only. Verbs are blocking functions that
+//! take an [`Engine`], which can be shared between threads.
 
 mod admin;
 mod context;
@@ -23,9 +23,8 @@ mod write;
 
 pub use admin::{keys, status};
 pub use history::{erase, fork, log, revert, verify, versions};
-pub use read::memories;
 pub use transfer::{backup, bundle, export, import, migrate};
-pub use write::{agent_files, ingest, ready_made};
+pub use write::{agent_files, ingest, memories, ready_made};
 
 pub use admin::gauges::{Gauges, gauges};
 pub use admin::status::{Status, doctor, status, users};
@@ -55,6 +54,7 @@ pub use history::revert::{preview_revert, revert};
 pub use history::verify::{VerifyReport, verify};
 pub use history::versions::{core_at, show};
 pub use memory::checkpoint::{Rebuilt, rebuild, snapshot};
+pub use memory::entry_point::{EnteredItems, EntryPoint, entered, users_entered};
 pub use memory::{MemoryRef, OpenLimits, Progress, Receipt, Watch, commit::recorded_at};
 pub use process::extract_with_model::{
     ExtractWithModelOptions, ModelReading, ReadingCost, extract_with_model, reading_cost,
@@ -83,8 +83,8 @@ pub use sessions::overview::{
 pub use sessions::summarize::{SummarizeOptions, SummarizeReport, summarize};
 pub use transfer::migrate::{MigrateOptions, Migration, migrate};
 pub use write::core_document::{CoreEdit, PatchOptions, edit_core};
-pub use write::entry_point::{EnteredItems, EntryPoint, entered, first_foreign, users_entered};
 pub use write::ingest::{IngestOptions, IngestReport, NamedContent, ingest, ingest_given};
+pub use write::memories::first_foreign;
 pub use write::origins::{ImportOrigin, origins};
 pub use write::ready_made::{WriteReport, WriteRequest, write};
 pub use write::remember::{RememberOptions, Utterance, remember, remember_all};

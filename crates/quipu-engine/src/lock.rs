@@ -1,11 +1,11 @@
-//! Locks with one written order.
+//! Locks with a defined order.
 //!
-//! A thread may take a lock only if every lock it holds has a lower [`Rank`]. Builds with debug assertions, all tests among
-//! them, check this at every acquisition and panic on a violation, so that a wrong order is found where it is written and not
-//! where two threads meet. They also check that nothing slow is called while a lock of an open memory is held
-//! (`before_slow_call`). Other builds pay nothing for it.
+//! A thread may take a lock only if every lock it holds has a lower [`Rank`]. Builds with debug assertions check this
+//! at every acquisition and panic on a violation, so that a wrong order is found even if no deadlock occurs. They also
+//! check that nothing slow is called while a lock of an open memory is held (`before_slow_call`). Other builds have no
+//! overhead.
 //!
-//! A panic of another holder does not poison these locks: each guards data that every critical section leaves whole.
+//! A panic does not poison these locks: the data is consistent after every critical section.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{self, PoisonError, TryLockError};
@@ -60,7 +60,7 @@ mod held {
     pub(super) struct Held(Rank);
 
     impl Held {
-        /// Notes a lock that is about to be waited for.
+        /// Records a lock before waiting for it.
         pub(super) fn waiting(rank: Rank) -> Self {
             HELD.with_borrow(|held| {
                 let wrong = held.iter().find(|other| **other >= rank);
@@ -69,7 +69,7 @@ mod held {
             Self::taken(rank)
         }
 
-        /// Notes a lock that was free.
+        /// Records a lock that was free.
         pub(super) fn taken(rank: Rank) -> Self {
             HELD.with_borrow_mut(|held| held.push(rank));
             Self(rank)
@@ -118,7 +118,7 @@ mod held {
 
 use held::Held;
 
-/// To be called before an embedder, a model, a tokenizer or anything else that may take long.
+/// Must be called before an embedder, a model, a tokenizer or anything else that may take long.
 ///
 /// # Panics
 /// With debug assertions, if this thread holds a lock of an open memory.
@@ -142,7 +142,7 @@ pub struct MutexGuard<'a, T> {
 }
 
 impl<T> Mutex<T> {
-    /// A free lock over a value.
+    /// Creates an unlocked mutex.
     pub const fn new(rank: Rank, value: T) -> Self {
         Self { rank, inner: sync::Mutex::new(value) }
     }
@@ -156,7 +156,7 @@ impl<T> Mutex<T> {
         MutexGuard { inner: self.inner.lock().unwrap_or_else(PoisonError::into_inner), _held: held }
     }
 
-    /// Takes the lock if nobody holds it. It does not wait, so any order is allowed.
+    /// Takes the lock if it is free. It does not wait, so any order is allowed.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         let inner = match self.inner.try_lock() {
             Ok(inner) => inner,
@@ -181,7 +181,7 @@ impl<T> DerefMut for MutexGuard<'_, T> {
     }
 }
 
-/// A lock for many readers or one writer, with a rank.
+/// A reader-writer lock with a rank.
 #[derive(Debug)]
 pub struct RwLock<T> {
     rank: Rank,
@@ -203,13 +203,13 @@ pub struct WriteGuard<'a, T> {
 }
 
 impl<T> RwLock<T> {
-    /// A free lock over a value.
+    /// Creates an unlocked lock.
     pub const fn new(rank: Rank, value: T) -> Self {
         Self { rank, inner: sync::RwLock::new(value) }
     }
 
-    /// Waits until nobody writes. A second read of the same thread would wait for a writer that waits for the first, so it
-    /// counts as a violation of the order.
+    /// Locks for reading. A second read by the same thread could deadlock with a waiting writer, so it counts as a
+    /// violation of the order.
     ///
     /// # Panics
     /// With debug assertions, if this thread holds a lock of the same or a higher rank.
@@ -218,7 +218,7 @@ impl<T> RwLock<T> {
         ReadGuard { inner: self.inner.read().unwrap_or_else(PoisonError::into_inner), _held: held }
     }
 
-    /// Waits until nobody reads or writes.
+    /// Locks for writing.
     ///
     /// # Panics
     /// With debug assertions, if this thread holds a lock of the same or a higher rank.

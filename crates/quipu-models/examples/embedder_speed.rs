@@ -1,4 +1,4 @@
-//! Prints how fast the built-in embedder loads and runs on this machine, and how much memory it takes.
+//! Prints how fast the built-in embedder loads and runs on this machine, and how much memory it uses.
 //!
 //! `cargo run --release -p quipu-models --example embedder_speed`
 #![expect(clippy::disallowed_methods, reason = "it measures real time")]
@@ -48,7 +48,7 @@ fn main() -> Result<(), EmbedError> {
     Ok(())
 }
 
-/// The median tells what a user waits for; the best, what a busy machine hides.
+/// Reports the median, which is the usual time, and the minimum, which is the time without other load.
 fn times(embedder: &MiniLm, text: &str) -> Result<String, EmbedError> {
     let mut times = Vec::with_capacity(RUNS);
     for _ in 0..RUNS {
@@ -60,7 +60,7 @@ fn times(embedder: &MiniLm, text: &str) -> Result<String, EmbedError> {
     Ok(format!("median {:.2?}, best {:.2?}", times[RUNS / 2], times[0]))
 }
 
-/// Five hundred turns of a conversation, from a few words to a few sentences.
+/// Five hundred turns of a conversation, from a few words to a few sentences long.
 fn turns() -> Vec<String> {
     let parts = [
         "That sounds great!",
@@ -80,7 +80,7 @@ fn turns() -> Vec<String> {
         .collect()
 }
 
-/// Resident memory now and at its highest, where the system tells.
+/// Resident memory, current and peak, on systems that report it.
 fn memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let field = |name: &str| {

@@ -1,5 +1,5 @@
-//! Pieces of messages with what the judgement of remarks looks at, for `remarks/train.py`: JSON strings on standard input, a line
-//! of JSON for each on standard output.
+//! Computes the features of remarks for `remarks/train.py`. Reads JSON strings from standard input and writes, for
+//! each, a line of JSON with its pieces and their features to standard output.
 
 use std::io::{BufRead, Write};
 

@@ -1,4 +1,4 @@
-//! A language model for tests of what asks one.
+//! A language model for tests.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use quipu_engine::ports::{Completion, CompletionRequest, LanguageModel, ModelError, Usage};
 use serde_json::Value;
 
-/// Answers always the same, and looks at what it is asked.
+/// Checks each request and always returns the same answer.
 pub(crate) struct Fixed {
     pub(crate) answer: Value,
     pub(crate) check: fn(&CompletionRequest),

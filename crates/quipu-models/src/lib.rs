@@ -1,15 +1,15 @@
-//! Models: for embedding, in process; for language, behind an endpoint; and rules, which are none.
+//! Embedding models that run in the process, language models at an endpoint, and rules that need no model.
 //!
-//! [`MiniLm`] is all-MiniLM-L6-v2 with its weights inside the binary: nothing to download, nothing to configure.
-//! [`ModelFolder`] runs another BERT-like encoder from files. [`HashedNgrams`] compares spelling, not meaning, and costs
-//! nothing; it is for tests. [`CrossEncoder`] reads a question and a passage together. [`tokenizers`] count what language
-//! models charge for. [`RULES_EN`] is no model: the patterns by which claims are read without one. [`language`] is a language
-//! model behind an endpoint, [`ModelReader`] and [`ModelSummarizer`] ask one; [`fake`] is a server with every fault.
+//! [`MiniLm`] is all-MiniLM-L6-v2, with its weights in the binary: nothing to download, nothing to configure.
+//! [`ModelFolder`] runs another BERT-like encoder from files. [`HashedNgrams`] compares spelling instead of meaning;
+//! it is for tests. [`CrossEncoder`] scores a question and a passage together. [`tokenizers`] count tokens as language
+//! models do. [`RULES_EN`] are the English patterns that extract claims without a model. [`language`] has the client
+//! for language models, which [`ModelReader`] and [`ModelSummarizer`] use.
 //!
-//! The same text gives the same bits whatever else is in the batch and however many threads there are. Processors with
-//! other vector instructions may differ in the last bits.
+//! The vector of a text does not depend on the rest of the batch or the number of threads. Processors with other
+//! vector instructions may differ in the last bits.
 //!
-//! Not here: remote embeddings, splitting of long texts.
+//! Remote embeddings and splitting of long texts are not included.
 //!
 //! ```
 //! use quipu_engine::ports::embedder::Embedder;
@@ -22,24 +22,14 @@
 //! # Ok::<(), quipu_engine::ports::embedder::EmbedError>(())
 //! ```
 
-mod cross_encoder;
-mod mini_lm;
-mod model_folder;
+pub(crate) mod encoder;
 mod rule_extractor;
 mod rule_summarizer;
 mod rules;
 mod tokenizers;
 
-mod basis;
-mod encoder;
 #[cfg(test)]
 mod fixed;
-mod network;
-mod vocabulary;
-mod word_piece;
-mod word_split;
-
-mod hashed_ngrams;
 
 pub mod language;
 mod model_naming;
@@ -51,14 +41,11 @@ mod prompt;
 mod refusals;
 mod remarks;
 
-pub mod fake;
-pub mod self_test;
-
-pub use cross_encoder::CrossEncoder;
-pub use encoder::threads_default;
-pub use hashed_ngrams::HashedNgrams;
-pub use mini_lm::MiniLm;
-pub use model_folder::ModelFolder;
+pub use encoder::cross_encoder::CrossEncoder;
+pub use encoder::hashed_ngrams::HashedNgrams;
+pub use encoder::mini_lm::MiniLm;
+pub use encoder::model_folder::ModelFolder;
+pub use encoder::network_encoder::threads_default;
 pub use model_reader::ModelReader;
 pub use model_reflector::ModelReflector;
 pub use model_summarizer::ModelSummarizer;

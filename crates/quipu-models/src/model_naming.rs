@@ -9,12 +9,12 @@ use crate::model_reflector::answer;
 use crate::prompt;
 use crate::refusals::is_refusal;
 
-/// Longest answer, in tokens.
+/// Output limit, in tokens.
 const OUTPUT_TOKENS_MAX: u32 = 600;
-/// Longest name and description, in characters: what is longer is none.
+/// Maximum length of the name and the description, in characters; longer ones are rejected.
 const NAME_CHARS_MAX: usize = 40;
 const DESCRIPTION_CHARS_MAX: usize = 200;
-/// Longest name of a field, in characters: a longer one is left out.
+/// Maximum length of a field's name, in characters; fields with longer ones are dropped.
 const FIELD_CHARS_MAX: usize = 40;
 
 #[derive(Deserialize)]
@@ -27,12 +27,12 @@ struct NamingReply {
 
 #[derive(Deserialize)]
 struct FieldSaid {
-    /// As lines are numbered in the prompt, from 1.
+    /// The number of a line in the prompt, from 1.
     line: usize,
     field: String,
 }
 
-/// Asks a model for the name of a category, and for its fields.
+/// Requests a name, a description and fields for a category.
 pub(crate) fn name(model: &dyn LanguageModel, unnamed: &Unnamed) -> Result<NameProposed, ReflectError> {
     let request = CompletionRequest {
         user: Some(unnamed.whose.clone()),
@@ -129,17 +129,17 @@ mod tests {
         assert_eq!((good.name.as_str(), good.description.as_str()), ("sleepHealth", "How the user sleeps"));
         assert!(good.fields.is_empty(), "an answer without fields leaves them to the rules");
         let fields = json!([
-            {"line": 1, "field": "optional"}, {"line": 0, "field": "optional"}, {"line": 2, "field": "optional"},
+            {"line": 1, "field": "aids"}, {"line": 0, "field": "aids"}, {"line": 2, "field": "aids"},
             {"line": 1, "field": "f".repeat(41)},
         ]);
         let with = asked(json!({"name": "sleepHealth", "description": "How the user sleeps", "fields": fields}));
-        assert_eq!(with.unwrap().fields, [(0, "optional".to_owned())], "a line that was not shown is nobody's");
+        assert_eq!(with.unwrap().fields, [(0, "aids".to_owned())], "a line that was not shown is nobody's");
         for bad in [
             json!({"name": "s".repeat(41), "description": "long"}),
             json!({"name": "sleep", "description": "long ".repeat(41)}),
             json!({"name": "I'm sorry, but I can't", "description": "x"}),
             json!({"name": "sleep"}),
-            json!({"name": "sleep", "description": "x", "fields": [{"line": "one", "field": "optional"}]}),
+            json!({"name": "sleep", "description": "x", "fields": [{"line": "one", "field": "aids"}]}),
             json!("sleep"),
         ] {
             assert!(matches!(asked(bad.clone()), Err(ReflectError::Malformed(_))), "{bad}");

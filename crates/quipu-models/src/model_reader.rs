@@ -1,4 +1,4 @@
-//! Reads windows of a conversation with a language model.
+//! Extracts facts from windows of a conversation with a language model.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,13 +14,13 @@ use serde_json::{Value, json};
 
 use crate::prompt;
 
-/// Longest answer, in tokens.
+/// Output limit, in tokens.
 const OUTPUT_TOKENS_MAX: u32 = 6_000;
 
-/// Asks a language model what a window of a conversation tells and changes.
+/// An extractor that asks a language model for the facts that a window of a conversation adds and changes.
 ///
-/// The fixed part of the prompt comes first, so that providers' caches of prompts hold; the relations are named with what
-/// they mean, and the model may use others.
+/// The fixed part of the prompt comes first, so that providers can cache it. It lists the known relations with their
+/// meanings; the model may use others.
 pub struct ModelReader {
     id: String,
     model: Arc<dyn LanguageModel>,
@@ -28,7 +28,7 @@ pub struct ModelReader {
 }
 
 impl ModelReader {
-    /// One over a model, with the relations that are known.
+    /// A reader over a model, with the known relations.
     pub fn new(model: Arc<dyn LanguageModel>, predicates: &Predicates) -> Self {
         let line = |name: &str| {
             let said = predicates.get(name).said.replace("{s}", "X");
@@ -77,7 +77,7 @@ impl WindowReader for ModelReader {
     }
 }
 
-/// A window as a prompt.
+/// Formats a window as a prompt.
 fn written(window: &Window) -> String {
     let messages: Vec<String> = window.messages.iter().map(message).collect();
     let known: Vec<String> = window.known.iter().map(item).collect();

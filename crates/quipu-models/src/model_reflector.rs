@@ -15,13 +15,12 @@ use crate::model_naming;
 use crate::prompt;
 use crate::refusals::is_refusal;
 
-/// Longest answer, in tokens.
+/// Output limit, in tokens.
 const OUTPUT_TOKENS_MAX: u32 = 600;
 
-/// Looks back by a language model, beside the rules.
+/// Proposes notes with a language model, in addition to the rules.
 ///
-/// The model nominates. It is shown lines under labels and may name no others; whatever else it says is judged where it is
-/// decided on.
+/// The model receives labelled lines and may cite only these. Its proposals are checked by the caller.
 pub struct ModelReflector {
     id: String,
     model: Arc<dyn LanguageModel>,
@@ -39,7 +38,7 @@ struct Noted {
 }
 
 impl ModelReflector {
-    /// One over a model.
+    /// A reflector over a model.
     #[must_use]
     pub fn new(model: Arc<dyn LanguageModel>) -> Self {
         Self { id: format!("{} {}", model.id(), prompt::REFLECTOR.id), model }
@@ -62,7 +61,7 @@ impl Reflector for ModelReflector {
             temperature: 0.0,
         };
         let ReflectionReply { notes } = answer(self.model.as_ref(), &request, looked.within)?;
-        // Whoever makes up one line may have made up the note.
+        // A note is dropped as a whole if it cites an unknown line.
         let named = |noted: &Noted| -> Option<Vec<_>> {
             let number =
                 |label: &String| label.trim().trim_matches(['[', ']']).strip_prefix('l')?.parse::<usize>().ok();
@@ -78,7 +77,7 @@ impl Reflector for ModelReflector {
     }
 }
 
-/// Asks, and reads the answer.
+/// Sends a request and parses the answer.
 pub(crate) fn answer<T: DeserializeOwned>(
     model: &dyn LanguageModel,
     request: &CompletionRequest,

@@ -16,21 +16,21 @@ use serde_json::{Value, json};
 use crate::prompt::{self, Prompt};
 use crate::refusals::is_refusal;
 
-/// Longest part of a message that a model is shown, in characters; the middle of a longer one is left out.
+/// Maximum length of a message in the prompt, in characters; the middle of a longer one is left out.
 const SHOWN_CHARS_MAX: usize = 12_000;
-/// Longest answer, in tokens.
+/// Output limit, in tokens.
 const OUTPUT_TOKENS_MAX: u32 = 900;
-/// Most entries that are added, updated or removed by one exchange.
+/// Maximum number of entries that one exchange adds, updates or removes.
 const ENTRIES_MAX: usize = 16;
-/// Two entries with this share of common words say the same.
+/// Two entries with at least this share of words in common are duplicates.
 const SAME_FROM: f64 = 0.6;
-/// A proposal may take out so many entries whatever their share.
+/// A proposal may always remove this many entries, whatever their share.
 const REMOVALS_FREE: usize = 2;
 
-/// Tells exchanges by a language model, with the rules beside it: what they find is never lost to what a model leaves out.
+/// Summarizes exchanges with a language model and adds what the rules find.
 ///
-/// The model nominates. What it says is refused whole if it is a refusal or takes out more than half of what is known; every
-/// single change is then checked by the session against the exchange, as those of the rules are.
+/// A proposal is rejected as a whole if it is a refusal or removes more than half of the entries. The session then
+/// checks every change against the exchange, as it does for the rules.
 pub struct ModelSummarizer {
     id: String,
     model: Arc<dyn LanguageModel>,
@@ -48,7 +48,7 @@ struct Merge {
 }
 
 impl ModelSummarizer {
-    /// One over a model.
+    /// A summarizer over a model.
     #[must_use]
     pub fn new(model: Arc<dyn LanguageModel>) -> Self {
         let id = format!("{} {} {} with rules/en/v1", model.id(), prompt::SUMMARIZER.id, prompt::CONSOLIDATOR.id);
@@ -97,14 +97,14 @@ impl Summarizer for ModelSummarizer {
         let mut told: SummaryProposal =
             serde_json::from_value(answer).map_err(|error| SummarizeError::Malformed(error.to_string()))?;
         if told.user_summary.trim().is_empty() && told.assistant_summary.trim().is_empty() {
-            return Err(strange("it summarises nothing"));
+            return Err(strange("the summary is empty"));
         }
         if is_refusal(&told.user_summary) || is_refusal(&told.assistant_summary) {
-            return Err(strange("it refuses instead of summarising"));
+            return Err(strange("the model refused"));
         }
         let removed = told.base_truth_diff.remove.len();
         if removed > REMOVALS_FREE && removed * 2 > telling.base_truth.len() {
-            return Err(strange("it takes out more than half of what is known"));
+            return Err(strange("it removes more than half of the entries"));
         }
         let rules = RuleBook::english().propose(&telling.user, &telling.assistant, telling.depth, &telling.base_truth);
         let said = format!("{} {}", telling.user, telling.assistant);
@@ -132,7 +132,7 @@ impl Summarizer for ModelSummarizer {
         let mut all = Vec::new();
         for merge in merges {
             let from: Option<Vec<_>> = merge.from.iter().map(|label| shown(label, base_truth)).collect();
-            // Whoever makes up one name may have made up the rest.
+            // If one label is unknown, the others are not trusted either.
             let Some(from) = from else { return Ok(rules) };
             all.push(MergeProposed { from, text: merge.text });
         }
@@ -142,7 +142,7 @@ impl Summarizer for ModelSummarizer {
     }
 }
 
-/// The entry that was shown under a label.
+/// The entry with this label in the prompt.
 fn shown(label: &str, base_truth: &[KnownEntry]) -> Option<quipu_core::id::ItemId> {
     let number: usize = label.trim().strip_prefix('e')?.parse().ok()?;
     base_truth.get(number.checked_sub(1)?).map(|known| known.id)
@@ -163,7 +163,7 @@ fn exchange(telling: &SummaryInput) -> String {
     )
 }
 
-/// A long text without its middle: what binds stands at the beginning, what was decided at the end.
+/// Leaves out the middle of a long text: requirements tend to be at the beginning, decisions at the end.
 fn middle_out(text: &str) -> String {
     let count = text.chars().count();
     if count <= SHOWN_CHARS_MAX {
@@ -176,7 +176,7 @@ fn middle_out(text: &str) -> String {
 }
 
 fn proposal_shape() -> Shape {
-    // A small model that is held to the shape ends only where the shape does.
+    // Small models with constrained output use all the length that the schema permits.
     let entry = json!({"type": "string", "maxLength": limit::TRUTH_BYTES_MAX});
     let texts = json!({"type": "array", "items": entry, "maxItems": ENTRIES_MAX});
     let summary = json!({"type": "string", "maxLength": limit::SUMMARY_BYTES_MAX});
@@ -214,18 +214,18 @@ fn merges_shape() -> Shape {
     Shape { name: "merges".to_owned(), schema }
 }
 
-/// Endings of the words a summary may begin with although nobody said them: "Wants", "Planned", "Explaining".
+/// Endings of verbs that may open a summary although they are not in the exchange: "Wants", "Planned", "Explaining".
 const VERB_ENDINGS: [&str; 3] = ["s", "ed", "ing"];
-/// Others of them.
+/// Other verbs that may open one.
 const VERBS: [&str; 14] =
     ["Gave", "Told", "Made", "Chose", "Said", "Wrote", "Found", "Sent", "Built", "Set", "Got", "Left", "Did", "No"];
 
-/// Share of a summary's longer words that must stand in the exchange, by their beginnings.
+/// Share of the longer words of a summary whose stems must occur in the exchange.
 const SAID_FROM: f64 = 1.0 / 3.0;
-/// Letters two words have in common at their beginnings if they are forms of one: "plan", "planned".
+/// Letters that two forms of a word have in common at the beginning: "plan", "planned".
 const STEM_CHARS: usize = 4;
 
-/// True if a summary may be about something else than the exchange: then the rules' own stands in its place.
+/// Whether a summary may be about something else than the exchange. If so, the summary of the rules replaces it.
 fn is_strange(summary: &str, said: &str) -> bool {
     let stems = |text: &str| -> BTreeSet<String> {
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= STEM_CHARS);
@@ -237,8 +237,8 @@ fn is_strange(summary: &str, said: &str) -> bool {
     unsaid || guard::looks_like_instructions(summary) || opens_with_a_stranger(summary, said)
 }
 
-/// True if a summary begins with a capitalised word that nobody said and that is no verb: it may be a made-up name. Inside a
-/// sentence the session itself notices them.
+/// Whether a summary begins with a capitalised word that is neither in the exchange nor a verb: it may be an invented
+/// name. The session checks for names inside sentences.
 fn opens_with_a_stranger(summary: &str, said: &str) -> bool {
     let first: String = summary.trim_start().chars().take_while(|c| c.is_alphanumeric()).collect();
     let is_verb = VERBS.contains(&first.as_str()) || VERB_ENDINGS.iter().any(|ending| first.ends_with(ending));
@@ -247,8 +247,8 @@ fn opens_with_a_stranger(summary: &str, said: &str) -> bool {
     first.chars().next().is_some_and(char::is_uppercase) && !is_verb && !is_said()
 }
 
-/// Adds what the rules propose and the model does not. Of two entries that say the same the rules' stays: they are the
-/// user's own words.
+/// Adds the proposals of the rules that the model does not make. Of two duplicates the rules' one stays, since it
+/// quotes the user.
 fn merge(told: &mut SummaryProposal, rules: SummaryProposal) {
     let diff = &mut told.base_truth_diff;
     let own = rules.base_truth_diff;

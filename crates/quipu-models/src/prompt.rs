@@ -1,11 +1,11 @@
-//! Prompts: data with a name and a version, which are recorded with what came of them.
+//! Prompts with a name and a version, which are recorded with their results.
 
 /// A prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct Prompt {
-    /// Name and version: `reader/v1`.
+    /// Name and version, such as `reader/v1`.
     pub id: &'static str,
-    /// What the model is told.
+    /// The system prompt.
     pub text: &'static str,
 }
 
@@ -16,10 +16,10 @@ pub(crate) const REFLECTOR: Prompt = Prompt { id: "reflector/v1", text: include_
 pub(crate) const NAMER: Prompt = Prompt { id: "namer/v2", text: include_str!("../prompts/namer.v2.md") };
 pub(crate) const READER: Prompt = Prompt { id: "reader/v1", text: include_str!("../prompts/reader.v1.md") };
 
-/// What an assistant with memory is told, before its memory.
+/// System prompt of an assistant with memory; the memory follows it.
 pub const CHAT: Prompt = Prompt { id: "chat/v1", text: include_str!("../prompts/chat.v1.md") };
 
-/// A text as it stands in a prompt, between marks it cannot close itself.
+/// Quotes a text in a prompt, between tags that the text itself cannot contain.
 pub(crate) fn quoted(mark: &str, text: &str) -> String {
     let closing = format!("</{mark}>");
     let inside: String =

@@ -1,11 +1,11 @@
-//! Tells a refusal in words from content.
+//! Detects refusals in prose.
 
-/// How refusals begin, one a line, in small letters.
+/// Beginnings of refusals in lower case, one on each line.
 const BEGINNINGS: &str = include_str!("../prompts/refusals.txt");
-/// Only the first words of a text can make it a refusal.
+/// Number of characters at the beginning of a text that are examined.
 const LOOKED_AT_CHARS: usize = 120;
 
-/// True if a text begins as models begin when they will not.
+/// Whether a text begins like a refusal.
 pub(crate) fn is_refusal(text: &str) -> bool {
     let start: String = text.trim_start().chars().take(LOOKED_AT_CHARS).collect();
     let start = start.to_lowercase().replace(['\u{2019}', '\u{2018}'], "'");

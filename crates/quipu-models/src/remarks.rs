@@ -1,7 +1,7 @@
-//! Remarks: sentences of the user's that are worth remembering and that no rule reads, kept in their own words.
+//! Finds remarks: sentences of the user that are worth remembering but match no rule, recorded verbatim.
 //!
-//! Whether a sentence is one is the judgement of a logistic regression on the sentence's embedding and on features of its form
-//! (`form.rs`). It was trained on people's messages (testdata/remarks) by `crates/quipu-models/remarks/train.py`.
+//! A logistic regression classifies sentences by their embedding and by features of their form (`form.rs`).
+//! `crates/quipu-models/remarks/train.py` trained it on messages of people (testdata/remarks).
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,25 +17,25 @@ use crate::rule_extractor::RuleExtractor;
 
 mod form;
 
-/// Of one text no more pieces are looked at: each costs an embedding, and what has more is pasted.
+/// Maximum number of pieces considered in a text. Each costs an embedding, and longer texts tend to be pasted.
 const PIECES_MAX: usize = 64;
-/// Shorter pieces say too little by themselves, longer ones are no single remark. In bytes.
+/// Length of a piece in bytes. Shorter ones say too little on their own; longer ones are not a single remark.
 const BYTES: std::ops::RangeInclusive<usize> = 8..=400;
-/// A piece that is longer is cut at commas, too.
+/// Longer pieces, in bytes, are also split at commas.
 const CUT_AT_COMMAS: usize = 220;
-/// What a word of the form features stands for beside the embedding, whose length is 1.
+/// Weight of the embedding, whose length is 1, relative to the features of the form.
 const EMBEDDING_SCALE: f32 = 6.0;
 
-/// From .95 on a person stands behind a fact; nobody has looked at a remark.
+/// Confidence from .95 on means that a person confirmed the item, which is not so for remarks.
 const CONFIDENCE_MAX: f64 = 0.9;
 
-/// The weights, as `train.py` writes them.
+/// The weights, as written by `train.py`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Weights {
-    /// The embedding model they were trained with.
+    /// Id of the embedding model they were trained with.
     embedder: String,
-    /// From this probability on a piece is a remark.
+    /// Minimum probability of a remark.
     threshold: f32,
     bias: f32,
     embedding: Vec<f32>,
@@ -47,7 +47,7 @@ static WEIGHTS: LazyLock<Result<Weights, String>> = LazyLock::new(|| {
         .map_err(|error| format!("remarks/weights.json: {error}"))
 });
 
-/// Rules, and remarks where rules read nothing. Offline; the same text gives the same candidates on every machine of a kind.
+/// Extracts by rules, and remarks where no rule matches. Offline; deterministic on machines of one kind.
 pub struct RemarkReader {
     id: String,
     rules: RuleExtractor,
@@ -55,8 +55,8 @@ pub struct RemarkReader {
 }
 
 impl RemarkReader {
-    /// One over rules and the built-in embedding model. Without that model (`None` if the embedder is another one) there is
-    /// none: the weights fit no other.
+    /// Combines rules and the built-in embedding model. Returns `None` for any other embedder, since the weights do
+    /// not fit it.
     #[must_use]
     pub fn new(rules: RuleExtractor, embedder: Arc<dyn Embedder>) -> Option<Self> {
         let fits = WEIGHTS.as_ref().is_ok_and(|weights| weights.embedder == embedder.model().id);
@@ -64,10 +64,10 @@ impl RemarkReader {
         fits.then_some(Self { id, rules, embedder })
     }
 
-    /// The pieces of a text that may be remarks.
+    /// The pieces of a text that may be remarks, with their features.
     ///
     /// # Errors
-    /// What the embedder says.
+    /// Errors of the embedder.
     pub fn pieces(embedder: &dyn Embedder, text: &str) -> Result<Vec<RemarkPiece>, EmbedError> {
         looked_at(embedder, text, pieces(text))
     }
@@ -86,10 +86,10 @@ impl RemarkReader {
     }
 }
 
-/// A piece of a text with what the judgement looks at.
+/// A piece of a text with the features for classification.
 #[derive(Debug, Clone)]
 pub struct RemarkPiece {
-    /// Where it stands, in bytes.
+    /// Its position in the text, in bytes.
     pub range: Range<usize>,
     /// Its embedding.
     pub vector: Vec<f32>,
@@ -135,7 +135,7 @@ impl Weights {
     }
 }
 
-/// What rules have read already, and what they know to be no claim of the user's: quotations, hypotheses, jokes.
+/// The ranges matched by rules, and those that make no claim of the user: quotations, hypotheses, jokes.
 fn taken(read: &Extraction) -> Vec<Range<usize>> {
     let facts = read.facts.iter().map(|fact| &fact.span).chain(read.tasks.iter().map(|task| &task.span));
     let others = read.updates.iter().map(|update| &update.span).chain(read.notes.iter().map(|note| &note.span));
@@ -143,7 +143,7 @@ fn taken(read: &Extraction) -> Vec<Range<usize>> {
     facts.chain(others).chain(read.tenets.iter().map(|tenet| &tenet.span)).chain(aside).cloned().collect()
 }
 
-/// A remark as a candidate: an event of its day, for it says what was said then and not that it holds.
+/// A candidate for a remark. It is an event of its day, since it claims nothing beyond that day.
 fn remark(reading: &Reading<'_>, range: &Range<usize>, probability: f32) -> FactCandidate {
     let text = &reading.text[range.clone()];
     let skipped = lead_in(text);
@@ -160,10 +160,10 @@ fn remark(reading: &Reading<'_>, range: &Range<usize>, probability: f32) -> Fact
     }
 }
 
-/// Words that only join a piece to what was said before it.
+/// Words that only connect a piece with the preceding one.
 const JOINS: [&str; 9] = ["also", "and", "but", "anyway", "so", "oh", "well", "btw", "plus"];
 
-/// How many bytes at the beginning only join it.
+/// Length of the connecting words at the beginning, in bytes.
 fn lead_in(text: &str) -> usize {
     let mut skipped = 0;
     while let Some((word, rest)) = text[skipped..].split_once(' ') {
@@ -176,7 +176,8 @@ fn lead_in(text: &str) -> usize {
     skipped
 }
 
-/// Cuts a text into sentences, those where a question or an aside begins without a full stop, and long ones at commas.
+/// Splits a text into sentences. Also splits before questions and asides without a preceding full stop, and long
+/// pieces at commas.
 fn pieces(text: &str) -> Vec<Range<usize>> {
     let sentences = cut(text, 0..text.len(), |piece, at, _| at == '\n' || piece.ends_with(['.', '!', '?', ';']));
     let begins = |piece: &str, rest: &str| {
@@ -199,10 +200,10 @@ fn pieces(text: &str) -> Vec<Range<usize>> {
     all
 }
 
-/// Fewer words are no clause that something follows.
+/// With fewer words before it, a beginning does not start a new clause.
 const WORDS_BEFORE: usize = 3;
 
-/// What begins a clause of its own, also in a text without full stops: people put their question behind what they tell.
+/// Beginnings of a new clause, also without punctuation: people often add a question to a statement.
 const BEGINS: [&str; 36] = [
     "anyway",
     "can you ",
@@ -242,8 +243,8 @@ const BEGINS: [&str; 36] = [
     "but ",
 ];
 
-/// The parts of a stretch, without blanks around them. It is cut at a blank for which `is_cut` says so, which gets the piece so far,
-/// the blank, and all from it on.
+/// Splits a range at each blank for which `is_cut` holds and trims the parts. `is_cut` receives the piece so far, the
+/// blank, and the rest.
 fn cut(text: &str, whole: Range<usize>, is_cut: impl Fn(&str, char, &str) -> bool) -> Vec<Range<usize>> {
     let (mut all, mut from) = (Vec::new(), whole.start);
     for (at, blank) in text[whole.clone()].char_indices().filter(|(_, c)| c.is_whitespace()) {
@@ -262,13 +263,13 @@ fn cut(text: &str, whole: Range<usize>, is_cut: impl Fn(&str, char, &str) -> boo
     all.into_iter().map(trimmed).filter(|range| !range.is_empty()).collect()
 }
 
-/// Words every English text has: a long piece without one is in another language, or no sentence.
+/// Frequent English words. A long piece with none of them is in another language or no sentence.
 const ENGLISH: [&str; 46] = [
     "the", "a", "an", "i", "im", "i'm", "ive", "i've", "my", "me", "we", "our", "it", "its", "it's", "is", "was",
     "are", "am", "to", "of", "and", "in", "on", "at", "for", "with", "not", "no", "but", "so", "that", "this", "have",
     "has", "had", "got", "do", "did", "he", "she", "they", "from", "be", "been", "just",
 ];
-/// Pieces with so many words must have one of them.
+/// Minimum number of words from which a piece must contain one of them.
 const ENGLISH_FROM: usize = 4;
 
 fn is_english(text: &str) -> bool {

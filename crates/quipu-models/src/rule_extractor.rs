@@ -6,9 +6,10 @@ use quipu_engine::ports::{ExtractError, Extractor};
 
 use crate::rules::RULES_EN;
 
-/// Reads by rules, offline and deterministic: the same text gives the same candidates on every machine.
+/// An extractor that applies rules, offline and deterministically: the same text gives the same candidates on every
+/// machine.
 ///
-/// Making one is free: the rules are compiled at the first text.
+/// Construction is free: the rules are compiled with the first text.
 pub struct RuleExtractor {
     id: String,
     text: String,
@@ -16,13 +17,13 @@ pub struct RuleExtractor {
 }
 
 impl RuleExtractor {
-    /// The rules that come with Quipu, for English.
+    /// The built-in rules for English.
     #[must_use]
     pub fn english() -> Self {
         Self::new("rules/en/v1", RULES_EN)
     }
 
-    /// Rules of the user's, under a name that is recorded with everything read by them.
+    /// Custom rules, with an id that is recorded with everything they extract.
     #[must_use]
     pub fn new(id: &str, rules: &str) -> Self {
         Self { id: id.to_owned(), text: rules.to_owned(), rules: OnceLock::new() }

@@ -2,7 +2,7 @@ use quipu_core::id::UserId;
 use quipu_core::session::{KnownEntry, MergeProposed, RuleBook, SummaryProposal};
 use quipu_engine::ports::{SummarizeError, Summarizer, SummaryInput};
 
-/// Tells exchanges by rules, offline and deterministic: it keeps original sentences and never fails.
+/// Summarizes exchanges by rules, offline and deterministically. It quotes the original sentences and never fails.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RuleSummarizer;
 

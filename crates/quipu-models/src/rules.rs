@@ -1,4 +1,4 @@
-//! The rules that read without a model, one file a language.
+//! The built-in extraction rules, one file for each language.
 
-/// How English says what is worth keeping; for `quipu_core::extract::Rules::parse`.
+/// The English rules, for `quipu_core::extract::Rules::parse`.
 pub const RULES_EN: &str = include_str!("../rules/en.toml");

@@ -1,4 +1,4 @@
-//! Tokenizers of language models, so that a pack's budget means what the model is charged for.
+//! Tokenizers of language models, so that token budgets match what providers charge.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,8 +24,8 @@ impl BytePairs {
     }
 }
 
-/// Cuts a text before each space that stands alone between two words. Both encodings split a text there themselves, so the
-/// costs of the parts add up to the cost of the whole.
+/// Splits a text before each single space between two words. Both encodings split there as well, so the costs of the
+/// parts add up to the cost of the whole.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -64,7 +64,7 @@ impl Tokenizer for BytePairs {
     }
 }
 
-/// The tokenizers that come with the binary: `o200k_base` (GPT-4o and later, and close to what others charge) and
+/// The built-in tokenizers: `o200k_base` (GPT-4o and later, and an approximation for other providers) and
 /// `cl100k_base` (GPT-4, GPT-3.5).
 pub fn tokenizers() -> Vec<Arc<dyn Tokenizer>> {
     vec![
@@ -77,7 +77,7 @@ pub fn tokenizers() -> Vec<Arc<dyn Tokenizer>> {
 mod tests {
     use super::*;
 
-    /// Counts as tiktoken gives them (`len(encoding.encode(text, disallowed_special=()))`).
+    /// Counts of tiktoken (`len(encoding.encode(text, disallowed_special=()))`).
     #[test]
     fn counts_are_those_of_the_reference() {
         for (text, o200k, cl100k) in [
@@ -118,7 +118,7 @@ mod tests {
         assert!(costs.len() <= WORDS_MAX && costs.keys().all(|word| word.len() <= WORD_BYTES_MAX));
     }
 
-    /// A pack counts its lines one by one.
+    /// Packs count the lines one by one.
     #[test]
     fn whole_lines_cost_what_they_cost_together() {
         let lines = [

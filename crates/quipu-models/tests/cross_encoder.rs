@@ -39,7 +39,7 @@ fn what_is_too_long_is_cut_on_both_sides() {
     // Start, the first, end, the second, end: five words in eight tokens.
     assert_eq!(model.score("tea", &[&long]).expect("runs"), [4.0]);
     assert_eq!(model.score(&long, &["tea"]).expect("runs"), [4.0]);
-    // Neither takes more than its half, of which two are special.
+    // Each text gets half of the room, which includes two special tokens.
     assert_eq!(model.score(&long, &[&long]).expect("runs"), [2.0 * 3.0]);
 }
 

@@ -1,4 +1,4 @@
-//! The built-in model: its files, its vectors, and what they do not depend on.
+//! The built-in model: its files, its vectors, and their independence of batch and threads.
 #![expect(clippy::expect_used, reason = "a failing step should stop the test")]
 
 use std::num::NonZeroUsize;
@@ -147,7 +147,7 @@ fn odd_texts_have_vectors_too() {
     let vectors = embed(&texts);
     assert_eq!(vectors.len(), texts.len());
     assert!(vectors.iter().flatten().all(|x| x.is_finite()));
-    // Texts without a token of their own are all the empty text.
+    // Texts without tokens of their own get the vector of the empty text.
     for same in [1, 2, 4, 5, 6, 10] {
         assert_eq!(bits(&vectors[same]), bits(&vectors[0]), "{same}");
     }
@@ -193,7 +193,7 @@ fn tokens_come_with_their_words_and_mean_what_they_mean_in_their_place() {
             .map(|token| token.vector.clone())
             .expect("it is there")
     };
-    // The basis keeps what tells words apart: a bank is not a bank.
+    // The basis preserves the difference between the two meanings of "bank".
     let (river, money) = (token(1, "bank"), token(2, "bank"));
     assert!(cosine(&money, &token(2, "loan")) > cosine(&river, &token(2, "loan")));
 }

@@ -1,4 +1,4 @@
-//! Models from a folder: what is read, and what is refused in words that name the file.
+//! Models from a folder: the files that are read, and errors that name the file.
 #![expect(clippy::expect_used, reason = "a failing step should stop the test")]
 
 use std::fs;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 const ASSETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/all-MiniLM-L6-v2");
 
-/// A folder with the built-in model's graph and vocabulary, and these files besides.
+/// A folder with the built-in model's graph and vocabulary, and these files in addition.
 fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["model.onnx", "vocab.txt"] {
@@ -93,7 +93,7 @@ fn settings_in_the_folder_are_followed() {
     }
 }
 
-/// A graph that wants a mask and segments, and pools by itself.
+/// A graph that takes a mask and segments, and pools by itself.
 const TINY: &[u8] = include_bytes!("fixtures/tiny.onnx");
 
 fn tiny(onnx: &[u8]) -> TempDir {

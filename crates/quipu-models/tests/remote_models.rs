@@ -1,4 +1,4 @@
-//! What a remote model makes of every fault of a server: the right kind of error, a bounded number of requests, a held budget.
+//! Every fault of a server against a remote model: the kind of error, the number of requests, and the budget.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -10,11 +10,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use quipu_core::id::UserId;
 use quipu_engine::ports::{Clock, CompletionRequest, Entropy, LanguageModel, ModelCall, ModelError, ModelWatch};
-use quipu_models::fake::{FakeScript, FakeServer, Fault, Repetition};
+use quipu_fake_model::rehearsal::{outcome_of, question};
+use quipu_fake_model::{FakeScript, FakeServer, Fault, Repetition};
 use quipu_models::language::{
     Allowance, ApiKey, Endpoint, JsonMode, Limits, ModelUsage, Prices, Provider, RemoteModel,
 };
-use quipu_models::self_test::{outcome_of, question};
 
 const GOOD: &str = r#"{"city":"Porto","years":3}"#;
 
@@ -95,7 +95,7 @@ fn every_fault_that_stays_ends_in_its_kind_of_error_and_few_requests() {
             }
             let (right, most) = outcome_of(fault);
             let requests = world.server.requests();
-            // Anthropic's servers know no `response_format`.
+            // Anthropic's API has no `response_format`.
             let may_differ = provider == Provider::Anthropic
                 && [Fault::RejectsFormat400, Fault::RejectsSchema400, Fault::RejectsSchema500].contains(&fault);
             if (told != right && !may_differ) || requests > most || requests == 0 {
@@ -114,7 +114,7 @@ fn what_passes_is_asked_again_and_answered() {
         assert_eq!((done.attempts, world.server.requests()), (3, 3), "{}", fault.name());
         assert_eq!(done.json.unwrap()["city"], "Porto");
     }
-    let script = FakeScript::new(quipu_models::fake::Reply::InTurn(vec![
+    let script = FakeScript::new(quipu_fake_model::Reply::InTurn(vec![
         "{\"city\": 3, \"years\": 1}".to_owned(),
         GOOD.to_owned(),
     ]));
@@ -237,7 +237,7 @@ fn a_stream_hands_over_what_came_and_says_how_it_ended() {
         for fault in [Fault::HangsMidway, Fault::ResetMidway, Fault::ClosesMidway, Fault::NoEnd, Fault::ErrorMidway] {
             let (text, outcome, requests) = told(Some(fault));
             assert!(outcome.is_err(), "{provider:?} {}", fault.name());
-            // Whatever was handed over is the beginning of what was said, once.
+            // The text passed on is a prefix of the reply, without repetition.
             assert!(said.starts_with(&text) || requests > 1, "{provider:?} {}: {text:?}", fault.name());
             assert!(text.is_empty() || requests == 1, "{provider:?} {}: asked again midway", fault.name());
         }
@@ -275,7 +275,7 @@ fn each_dialect_is_spoken_as_its_server_wants_it() {
     assert!(matches!(RemoteModel::new("x", wrong, book, Arc::new(Still)), Err(ModelError::Invalid(_))));
 }
 
-/// Keeps what it is told.
+/// Records the calls.
 #[derive(Default)]
 struct Counted(Mutex<Vec<(&'static str, String, &'static str, bool)>>);
 

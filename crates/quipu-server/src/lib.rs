@@ -1,14 +1,14 @@
-//! The doors of Quipu on a network: a proxy that gives any application of a language model a memory, an API, MCP, health
-//! and metrics.
+//! Quipu on a network: a proxy that gives memory to any application of a language model, an HTTP API, MCP, health checks and
+//! metrics.
 //!
 //! It converts, calls one verb of the engine, and converts back; it has no rules of its own. It is *not* a place for
-//! settings: whoever puts the parts together reads them and hands them over as [`Options`].
+//! settings: whoever puts the parts together reads them and hands them over as [`ServerOptions`].
 //!
 //! ```no_run
-//! # fn parts() -> quipu_server::Parts { unimplemented!() }
-//! use quipu_server::{Options, serve};
+//! # fn parts() -> quipu_server::ServerParts { unimplemented!() }
+//! use quipu_server::{ServerOptions, serve};
 //!
-//! let options = Options::default();
+//! let options = ServerOptions::default();
 //! serve(parts(), options, |bound| println!("listening on {}", bound.addr))?;
 //! # Ok::<(), quipu_engine::Error>(())
 //! ```

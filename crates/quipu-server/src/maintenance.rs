@@ -79,7 +79,7 @@ impl Default for MaintenanceOptions {
 }
 
 /// How maintenance stands in this process.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub(crate) struct MaintenanceStatus {
     /// False if it is switched off in the settings.
     enabled: bool,

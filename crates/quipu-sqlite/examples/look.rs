@@ -1,4 +1,5 @@
-//! Prints what a look at a ledger costs while nothing changes: `cargo run --release -p quipu-sqlite --example look`.
+//! Measures the cost of polling a ledger for changes while nothing changes: `cargo run --release -p quipu-sqlite
+//! --example look`.
 
 #![expect(clippy::disallowed_methods, reason = "a timing report")]
 

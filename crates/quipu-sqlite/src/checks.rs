@@ -1,20 +1,22 @@
-//! Looking for damage, and only looking: nothing here changes a file.
+//! Read-only checks for damage.
 
 use std::path::Path;
 
 use quipu_engine::ports::StoreError;
 use rusqlite::Connection;
 
+use crate::derived;
+use crate::erase;
+use crate::fault;
 use crate::rows::Position;
-use crate::{derived, erase, fault};
 
-/// Faults of one kind reported at most: a damaged disk makes thousands of lines that say the same.
+/// Maximum number of reported faults of one kind. A damaged disk can cause thousands of similar ones.
 const FAULTS_MAX: i64 = 100;
 
-/// One line for each fault of an open ledger.
+/// Returns one line for each fault of an open ledger.
 ///
 /// # Errors
-/// `Unavailable` if the checks cannot be run. Damage that stops a check is a line, not an error.
+/// `Unavailable` if the checks cannot run. Damage that stops a check is reported as a line, not as an error.
 pub(crate) fn ledger(connection: &Connection, path: &Path) -> Result<Vec<String>, StoreError> {
     let mut faults = Vec::new();
     for check in [pages, references, positions, changes, derived::damage, pending] {

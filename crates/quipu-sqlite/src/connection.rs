@@ -1,4 +1,4 @@
-//! Connections to one database: how they are hardened, and how a Quipu ledger is told from anything else.
+//! Opens and configures database connections, and identifies Quipu ledgers.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,49 +11,55 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
-use crate::{disk, fault, migration};
+use crate::data_folder::disk;
 
-/// Written into every database, "QIPU": other programs (`file`, a database browser) and we know it by this.
+use crate::fault;
+
+use crate::migration;
+
+/// SQLite's application id of ledgers, "QIPU", which Quipu and other programs (`file`, database browsers) identify
+/// them by.
 pub(crate) const APPLICATION_ID: i64 = 0x5149_5055;
-/// Earlier versions may damage a database when a checkpoint and a writer meet (the WAL-reset bug).
+/// Earlier versions can corrupt a database if a checkpoint coincides with a write (the WAL-reset bug).
 pub(crate) const SQLITE_VERSION_MIN: i32 = 3_051_003;
-/// Longest single value, in bytes. Larger blobs are kept in pieces.
+/// Maximum size of a single value, in bytes. Larger blobs are stored in pieces.
 pub(crate) const VALUE_BYTES_MAX: i32 = 64 << 20;
-/// How long a statement waits for another connection.
+/// Busy timeout of a statement.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
-/// How often the log is tried to be emptied, and how long a try waits for readers: together as long as a statement waits.
+/// Number of attempts to empty the log, each with a timeout for readers; in total they last as long as the busy
+/// timeout.
 const EMPTYING_TRIES: u32 = 50;
 const EMPTYING_WAIT: Duration = Duration::from_millis(100);
-/// Statements kept prepared for each connection: more than there are.
+/// Capacity of the cache of prepared statements of a connection; larger than the number of statements.
 const STATEMENTS_KEPT: usize = 64;
 
-/// Set on every connection that writes, and read back.
+/// Settings of every writing connection, which are read back for verification.
 const SETTINGS: [(&str, i64); 9] = [
-    ("synchronous", 2), // FULL: a commit is on the disk when it returns
+    ("synchronous", 2), // FULL: a commit is durable when it returns
     ("foreign_keys", 1),
     ("trusted_schema", 0),
     ("cell_size_check", 1),
-    ("mmap_size", 0), // an I/O error must be an error, not a signal
+    ("mmap_size", 0), // I/O errors must be errors, not signals
     ("secure_delete", 1),
     ("journal_size_limit", 64 << 20),
-    ("fullfsync", 1), // macOS only, harmless elsewhere; so is the next
+    ("fullfsync", 1), // this and the next: macOS only, harmless elsewhere
     ("checkpoint_fullfsync", 1),
 ];
 
-/// What a connection may do.
+/// Access of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Write to a file that is there.
+    /// Writes to an existing file.
     Write,
-    /// Read beside others who may write: SQLite makes and removes its files beside the database as for a writer.
+    /// Reads while others may write. SQLite creates and removes its files beside the database as for a writer.
     Share,
-    /// Read beside others who may write, in a folder where nothing can be made.
+    /// Reads while others may write, in a folder where no files can be created.
     Watch,
-    /// Read what nobody writes to.
+    /// Reads a database that no connection writes to.
     Read,
 }
 
-/// Refuses to run on an SQLite with a known way to lose data.
+/// Fails for SQLite versions with a known bug that loses data.
 pub(crate) fn check_sqlite_version() -> Result<(), StoreError> {
     if rusqlite::version_number() >= SQLITE_VERSION_MIN {
         return Ok(());
@@ -64,7 +70,7 @@ pub(crate) fn check_sqlite_version() -> Result<(), StoreError> {
     )))
 }
 
-/// Opens a database file that exists, without changing it and without saying whose it is.
+/// Opens an existing database file without changing or identifying it.
 pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
     disk::note("connect", path);
     let uri = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
@@ -87,8 +93,9 @@ pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, StoreEr
         .map_err(|error| fault::of_sqlite(path, "open", &error))
 }
 
-/// A database that was closed cleanly is one file, and is read as such: reading a WAL database the usual way would have
-/// to create files beside it, which a read-only folder does not allow. If SQLite left files beside it, they count.
+/// A cleanly closed database is a single file and is read as immutable: reading a WAL database in the usual way
+/// creates files beside it, which a read-only folder does not permit. If there are files beside it, they are taken
+/// into account.
 fn is_one_file(path: &Path) -> bool {
     let bytes_of = |end| fs::metadata(disk::beside(path, end)).ok().map(|found| found.len());
     bytes_of("-journal").is_none()
@@ -122,10 +129,10 @@ fn harden(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("PRAGMA cell_size_check = 1; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY")
 }
 
-/// Empties the write-ahead log; false if readers kept that from happening for as long as a statement waits.
+/// Empties the write-ahead log. Returns false if readers prevented it for the length of the busy timeout.
 ///
-/// Tried several times: SQLite waits for readers, but not for another connection that is writing the log back just then. What
-/// counts is what it answers; by the time one looks at the file, somebody may have appended.
+/// Retries, since SQLite waits for readers but not for another connection that is writing the log back. SQLite's
+/// result decides, because other connections may append to the file at any time.
 pub(crate) fn empty_log(connection: &Connection) -> rusqlite::Result<bool> {
     connection.busy_timeout(EMPTYING_WAIT)?;
     let mut outcome = Ok(false);
@@ -143,10 +150,10 @@ pub(crate) fn empty_log(connection: &Connection) -> rusqlite::Result<bool> {
     outcome
 }
 
-/// Whose ledger an open database is.
+/// The user of the ledger in an open database.
 ///
 /// # Errors
-/// `Corrupt` if it is not a ledger, or one of a newer Quipu. Nothing was changed.
+/// `Corrupt` if it is not a ledger, or the ledger of a newer Quipu. Nothing is changed.
 pub(crate) fn identify(connection: &Connection, path: &Path) -> Result<UserId, StoreError> {
     let read = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let fail = |error: rusqlite::Error| fault::of_sqlite(path, "open", &error);
@@ -171,13 +178,13 @@ pub(crate) fn identify(connection: &Connection, path: &Path) -> Result<UserId, S
     })
 }
 
-/// SQLite notices a file that misses whole pages, not one whose last page is cut. While there is a log, the file may be
-/// shorter: the log has the rest.
+/// SQLite detects missing pages, but not a truncated last page. While there is a log, the file may be shorter, since
+/// the log has the rest.
 fn whole(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let read = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let told = read("page_size").and_then(|bytes| Ok(bytes * read("page_count")?));
     let told = told.map_err(|error| fault::of_sqlite(path, "open", &error))?;
-    // In this order: a page that another handle commits meanwhile is in the log, or by then in the file.
+    // In this order, because a page committed in between is in the log, or in the file by the second look.
     let bytes_of = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
     let logged = bytes_of(&disk::beside(path, "-wal"));
     let found = bytes_of(path);
@@ -190,24 +197,24 @@ fn whole(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     )))
 }
 
-/// Keys of the table `meta`.
+/// Keys in the table `meta`.
 pub(crate) mod meta {
-    /// Whose ledger it is.
+    /// The user of the ledger.
     pub(crate) const USER: &str = "user";
-    /// What made the single vectors.
+    /// The model of the stored single vectors.
     pub(crate) const VECTOR_TAG: &str = "vector_tag";
-    /// Present while an erasure is committed but the write-ahead log may still hold what was erased.
+    /// Present while an erasure is committed but the write-ahead log may still contain the erased content.
     pub(crate) const SCRUB: &str = "scrub";
-    /// Present from the moment on at which the ledger is given up: removed, or replaced by another.
+    /// Present once the ledger is abandoned, because it is removed or replaced.
     pub(crate) const GIVEN_UP: &str = "given_up";
-    /// Before the name of a lease: who has it, and until when.
+    /// Prefix of the name of a lease. The value is its holder and its end.
     pub(crate) const LEASE: &str = "lease:";
 }
 
-/// Makes commits of this connection durable, and proves that the settings took.
+/// Makes commits of this connection durable, and verifies the settings.
 ///
 /// # Errors
-/// `Unavailable` if SQLite kept another setting than asked for.
+/// `Unavailable` if SQLite did not apply a setting.
 pub(crate) fn settle(connection: &Connection, path: &Path, pages_max: Option<u32>) -> Result<(), StoreError> {
     apply(connection, pages_max).map_err(|error| fault::of_sqlite(path, "open", &error))?;
     match read_back(connection).map_err(|error| fault::of_sqlite(path, "open", &error))? {
@@ -230,13 +237,13 @@ fn apply(connection: &Connection, pages_max: Option<u32>) -> rusqlite::Result<()
     Ok(())
 }
 
-/// The settings as SQLite reports them, and the first that is not as it should be.
+/// The settings that SQLite reports, and the first wrong one.
 pub(crate) fn read_back(connection: &Connection) -> rusqlite::Result<(String, Option<String>)> {
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     let mut wrong = (mode != "wal").then(|| format!("journal_mode is {mode}, not wal"));
     let mut all = format!("journal_mode={mode}");
     for (name, wanted) in SETTINGS {
-        // A setting that this build of SQLite does not have at all reports nothing: mmap_size, where it is compiled out.
+        // If this build of SQLite lacks a setting, such as mmap_size, it reports nothing.
         let found = connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).optional()?.unwrap_or(0);
         let _ = write!(all, " {name}={found}");
         if found != wanted && wrong.is_none() {

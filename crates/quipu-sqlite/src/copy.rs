@@ -1,4 +1,5 @@
-//! Whole copies of a ledger: made online, complete before they get their name, and read back before they are reported.
+//! Copies ledgers as a whole. A copy is made online, gets its final name once it is complete, and is verified before
+//! it is reported.
 
 use std::fs;
 use std::path::Path;
@@ -9,9 +10,13 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::connection::{Access, connect, identify};
-use crate::{disk, fault, mark, migration, rows};
+use crate::data_folder::disk;
+use crate::data_folder::mark;
+use crate::fault;
+use crate::migration;
+use crate::rows;
 
-/// Copies an open ledger to a path where nothing is yet, durable and read back when it returns.
+/// Copies an open ledger to a new path. The copy is durable and verified on return.
 pub(crate) fn backup(from: &Connection, path: &Path, to: &Path) -> Result<BackupFile, StoreError> {
     if fs::symlink_metadata(to).is_ok() {
         return Err(StoreError::Exists(format!(
@@ -19,7 +24,7 @@ pub(crate) fn backup(from: &Connection, path: &Path, to: &Path) -> Result<Backup
             to.display()
         )));
     }
-    // Another process may be writing the same backup: its unfinished file is not ours.
+    // The name includes the process id, because another process may be writing the same backup.
     let partial = disk::beside(to, &format!(".{}.partial", std::process::id()));
     let made = copy_database(from, path, &partial).and_then(|()| {
         let (_, head) = inspect(&partial)?;
@@ -32,20 +37,20 @@ pub(crate) fn backup(from: &Connection, path: &Path, to: &Path) -> Result<Backup
             Ok(BackupFile { path: to.to_owned(), head, bytes })
         }
         Err(error) => {
-            // The reason matters more than the leftover.
+            // Errors of the clean-up are ignored in favour of the first error.
             let _ = disk::remove_database(&partial);
             Err(error)
         }
     }
 }
 
-/// Copies a database into one new file, on the disk when it returns. `path` is where it comes from.
+/// Copies a database into a new file, durably. `path` is its source.
 pub(crate) fn copy_database(from: &Connection, path: &Path, to: &Path) -> Result<(), StoreError> {
     let on_disk = |error| fault::of_disk(to, "write", &error);
     disk::remove_database(to).map_err(on_disk)?;
     disk::create_file(to).map_err(on_disk)?;
     let done = copy_pages(from, to).map_err(|error| {
-        // A full disk is where the copy goes; damage is where it comes from.
+        // A full disk concerns the target, damage the source.
         fault::of_sqlite(if fault::is_full(&error) { to } else { path }, "copy", &error)
     })?;
     if !done {
@@ -59,22 +64,22 @@ pub(crate) fn copy_database(from: &Connection, path: &Path, to: &Path) -> Result
 
 fn copy_pages(from: &Connection, to: &Path) -> rusqlite::Result<bool> {
     let mut copy = Connection::open_with_flags(to, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // Nobody sees the file before it is complete and synced as a whole.
+    // The file is synced as a whole once it is complete.
     copy.execute_batch("PRAGMA synchronous = OFF")?;
-    // All in one step: a copy in small steps starts over whenever another process writes, and may never end.
+    // In one step: a copy in several steps restarts whenever another process writes, and may never finish.
     if Backup::new(from, &mut copy)?.step(-1)? != StepResult::Done {
         return Ok(false);
     }
-    // One file that needs no other beside it, also to be read where nothing can be written.
+    // The copy is a single file, which can also be read from a read-only folder.
     let mode: String = copy.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0))?;
     copy.close().map_err(|(_, error)| error)?;
     Ok(mode == "delete")
 }
 
-/// Reads a database nobody writes to from end to end: whose it is, and its head.
+/// Reads a database that no connection writes to completely, and returns its user and head.
 ///
 /// # Errors
-/// `Corrupt` if it is damaged, foreign or newer.
+/// `Corrupt` if it is damaged, not a ledger, or from a newer Quipu.
 pub(crate) fn inspect(path: &Path) -> Result<(UserId, Head), StoreError> {
     let connection = connect(path, Access::Read)?;
     inspect_open(&connection, path)
@@ -93,7 +98,7 @@ fn inspect_open(connection: &Connection, path: &Path) -> Result<(UserId, Head), 
     Ok((user, rows::head(connection).map_err(fail)?))
 }
 
-/// Copies a backup of `user` to `to`, where nobody looks yet, after checking that it is one.
+/// Verifies a backup of `user` and copies it to `to`, a path that is not in use yet.
 pub(crate) fn take_in(from: &Path, user: &UserId, to: &Path) -> Result<(), StoreError> {
     if fs::metadata(from).is_err() {
         return Err(StoreError::NotFound(format!("there is no backup at {}", from.display())));
@@ -107,7 +112,7 @@ pub(crate) fn take_in(from: &Path, user: &UserId, to: &Path) -> Result<(), Store
         )));
     }
     copy_database(&source, from, to)?;
-    // What was set aside says that another took its place.
+    // A copy that was set aside carries the mark that it was replaced.
     mark::clear(to)?;
     let (_, copied) = inspect(to)?;
     if copied != head {

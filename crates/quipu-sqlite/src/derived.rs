@@ -1,7 +1,7 @@
-//! Snapshots, projections and vectors: whatever can be rebuilt from the ledger.
+//! Stores snapshots, projections and vectors, which can all be rebuilt from the ledger.
 //!
-//! Each ends with a checksum over its bytes and all that is said of them, and is looked at only if that fits. What does not
-//! fit counts as absent, so that it is made again.
+//! Each has a checksum over its bytes and its metadata and is used only if the checksum matches. Otherwise it counts
+//! as absent and is rebuilt.
 
 use quipu_core::id::Seq;
 use quipu_engine::ports::{Checkpoint, Projection, VectorKey};
@@ -11,21 +11,21 @@ use crate::connection::meta;
 use crate::fault::Failure;
 use crate::rows::{Position, stored};
 
-/// Large blobs are kept in pieces of this size. It bounds the room a full disk must have for cleaning up.
+/// Size of the pieces of large blobs. It bounds the free space that cleaning up needs on a full disk.
 const PIECE_BYTES: usize = 1 << 20;
 const CHECKSUM_BYTES: usize = 32;
-/// Before the tag of vectors that end with a checksum. Those of other tags are none of this layout.
+/// Prefix of the tag of vectors with a checksum. Vectors with other tags have an older layout.
 const VECTOR_LAYOUT: &str = "checked:";
 
 type Vector = (VectorKey, Vec<u8>);
 
-/// What a read found.
+/// Result of a read.
 pub(crate) enum DerivedRead<T> {
-    /// As it was written.
+    /// Valid data.
     Whole(T),
-    /// Nothing, or something from before there were checksums.
+    /// Nothing, or data from before checksums were introduced.
     Nothing,
-    /// Something else than was written.
+    /// Data with a wrong checksum.
     Damaged,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn snapshots(connection: &Connection) -> rusqlite::Result<Vec<Seq>> {
 }
 
 pub(crate) fn snapshot(connection: &mut Connection, seq: Seq) -> Result<DerivedRead<Vec<u8>>, Failure> {
-    // One view of both tables, also if another handle replaces the blob meanwhile.
+    // One transaction, since another connection may replace the blob in between.
     let view = connection.transaction()?;
     Ok(find_snapshot(&view, seq)?)
 }
@@ -54,14 +54,14 @@ pub(crate) fn projection(connection: &mut Connection, name: &str) -> Result<Deri
     Ok(find_projection(&view, name)?)
 }
 
-/// A snapshot or a projection, by its name.
+/// The key of a snapshot or a projection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Name {
     Snapshot(Seq),
     Projection(String),
 }
 
-/// Drops what was found damaged and still is, so that it is made again when it is due.
+/// Deletes data that was found damaged and still is, so that it is rebuilt when it is next needed.
 pub(crate) fn drop_damaged(transaction: &Transaction<'_>, found: &[Name]) -> rusqlite::Result<()> {
     for name in found {
         match name {
@@ -99,14 +99,14 @@ fn find_projection(view: &Connection, name: &str) -> rusqlite::Result<DerivedRea
     })
 }
 
-/// A number as it stands; `None` if it is none any more.
+/// The integer in a column; `None` if the value is damaged.
 fn number(row: &Row<'_>, column: usize) -> Option<i64> {
     row.get(column).ok()
 }
 
-/// One line for each snapshot and projection that is not as it was written, and one for all such vectors.
+/// Returns one line for each damaged snapshot and projection, and one for all damaged vectors.
 pub(crate) fn damage(connection: &Connection, faults: &mut Vec<String>) -> rusqlite::Result<()> {
-    // One view: another process may replace what is looked at.
+    // One transaction, since another process may replace the data in between.
     let view = connection.unchecked_transaction()?;
     for seq in snapshots(&view)? {
         if matches!(find_snapshot(&view, seq)?, DerivedRead::Damaged) {
@@ -132,7 +132,7 @@ pub(crate) fn damage(connection: &Connection, faults: &mut Vec<String>) -> rusql
     Ok(())
 }
 
-/// Everything of a checkpoint, in the transaction of the caller.
+/// Writes a checkpoint in the transaction of the caller.
 pub(crate) fn write_checkpoint(transaction: &Transaction<'_>, checkpoint: &Checkpoint) -> Result<(), Failure> {
     if let Some((seq, bytes)) = &checkpoint.snapshot {
         let owner = snapshot_owner(*seq);
@@ -165,7 +165,7 @@ fn keep_snapshots(transaction: &Transaction<'_>, kept: usize) -> rusqlite::Resul
     surplus.into_iter().try_for_each(|seq| drop_snapshot(transaction, seq))
 }
 
-/// Drops every snapshot, projection and vector.
+/// Deletes every snapshot, projection and vector.
 pub(crate) fn drop_all(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(include_str!("sql/drop_derived.sql"))
 }
@@ -195,7 +195,7 @@ pub(crate) fn vectors(connection: &mut Connection, tag: &str) -> rusqlite::Resul
     Ok(checked_vectors(&view, tag)?.0)
 }
 
-/// The vectors that are as they were written, and how many are not.
+/// The valid vectors, and the number of damaged ones.
 fn checked_vectors(view: &Connection, tag: &str) -> rusqlite::Result<(Vec<Vector>, usize)> {
     let mut query = view.prepare_cached(include_str!("sql/vectors.sql"))?;
     let mut rows = query.query([])?;
@@ -241,7 +241,7 @@ fn projection_owner(name: &str) -> String {
     format!("projection:{name}")
 }
 
-/// Replaces a blob and its checksum. Pieces of the same size are overwritten where they are.
+/// Replaces a blob and its checksum. Pieces of equal size are overwritten in place.
 fn put_blob(
     transaction: &Transaction<'_>,
     owner: &str,
@@ -262,14 +262,14 @@ fn drop_pieces_from(transaction: &Transaction<'_>, owner: &str, part: i64) -> ru
     transaction.prepare_cached(include_str!("sql/drop_pieces_from.sql"))?.execute(params![owner, part]).map(|_| ())
 }
 
-/// The bytes of a blob if its checksum is what `checksum` makes of them.
+/// The bytes of a blob, if they match its checksum.
 fn blob(
     connection: &Connection,
     owner: &str,
     length: Option<i64>,
     checksum: impl FnOnce(&[u8]) -> [u8; CHECKSUM_BYTES],
 ) -> rusqlite::Result<DerivedRead<Vec<u8>>> {
-    // A damaged length must not reserve memory: the pieces decide how much there is.
+    // The capacity is not reserved from the stored length, which may be damaged.
     let mut bytes = Vec::new();
     let mut query = connection.prepare_cached(include_str!("sql/pieces.sql"))?;
     let mut rows = query.query([owner])?;
@@ -280,7 +280,7 @@ fn blob(
         pieces += 1;
     }
     if length == i64::try_from(bytes.len()).ok() && pieces == bytes.len().div_ceil(PIECE_BYTES) {
-        // Written before there were checksums: without a piece for one.
+        // Written before checksums were introduced.
         return Ok(DerivedRead::Nothing);
     }
     let Some(body) = bytes.len().checked_sub(CHECKSUM_BYTES) else { return Ok(DerivedRead::Damaged) };

@@ -1,7 +1,8 @@
-//! Erasing: the payload goes from the database, from its write-ahead log and from copies set aside.
+//! Erases payloads from the database, its write-ahead log and the copies set aside.
 //!
-//! A crash, a full disk or a busy reader may come between the commit and the cleaning of the other files. The mark
-//! `scrub` is committed with the erasure and removed after the cleaning; whoever opens the ledger next finishes it.
+//! A crash, a full disk or a busy reader may prevent the cleaning of the other files after the commit. The mark
+//! `scrub` is committed with the erasure and removed after the cleaning; if it remains, the next opening of the ledger
+//! finishes the cleaning.
 
 use std::fs;
 use std::path::Path;
@@ -13,14 +14,15 @@ use quipu_engine::ports::StoreError;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use crate::connection::{self, Access, connect, identify, meta};
+use crate::data_folder::disk;
+use crate::derived;
 use crate::fault::{self, Failure};
 use crate::rows::stored;
 use crate::user_ledger::{SqliteLedger, append};
-use crate::{derived, disk};
 
-/// Pieces dropped in one transaction when there is no room for all: less than a quarter of the default ballast.
+/// Pieces deleted per transaction on a full disk: less than a quarter of the default ballast.
 const PIECES_A_STEP: i64 = 2;
-/// Vectors dropped in one transaction then.
+/// Vectors deleted per transaction on a full disk.
 const VECTORS_A_STEP: i64 = 500;
 
 /// See [`UserLedger::erase`](quipu_engine::ports::UserLedger::erase).
@@ -37,7 +39,7 @@ pub(crate) fn erase(
     }
     done.map_err(|failure| failure.tell(ledger.path(), "erase from"))?;
     let scrubbed = scrub(ledger);
-    // Whether the ballast came back shows in `examine`.
+    // `examine` reports whether the ballast exists again.
     let _ = ledger.folder().ballast.restore();
     scrubbed
 }
@@ -68,7 +70,8 @@ fn overwrite(transaction: &Transaction<'_>, target: ChangeRef) -> Result<(), Fai
     Ok(())
 }
 
-/// On a full disk: gives up the ballast, then what can be rebuilt, step by step because each step needs room itself.
+/// Makes room on a full disk: releases the ballast, then deletes what can be rebuilt, in small steps since each one
+/// needs space.
 fn make_room(ledger: &mut SqliteLedger) -> Result<(), Failure> {
     let released = ledger.folder().ballast.release();
     released.map_err(|error| fault::of_disk(&ledger.folder().root, "release the ballast of", &error))?;
@@ -90,7 +93,7 @@ pub(crate) fn scrub_if_pending(ledger: &mut SqliteLedger) -> Result<(), StoreErr
     if pending { scrub(ledger) } else { Ok(()) }
 }
 
-/// True while an erasure is not finished.
+/// Whether an erasure is unfinished.
 pub(crate) fn is_pending(connection: &Connection) -> rusqlite::Result<bool> {
     let found = connection.query_row(include_str!("sql/meta.sql"), [meta::SCRUB], |_| Ok(()));
     Ok(found.optional()?.is_some())
@@ -106,12 +109,12 @@ fn scrub(ledger: &mut SqliteLedger) -> Result<(), StoreError> {
     })?;
     let unmarked =
         ledger.write(|transaction| Ok(transaction.execute(include_str!("sql/drop_meta.sql"), [meta::SCRUB])?));
-    // All is clean. A mark that stays only makes the next opening clean again.
+    // Everything is clean. If the mark remains, the next opening only repeats the cleaning.
     drop(unmarked);
     Ok(())
 }
 
-/// Empties the write-ahead log, and makes sure that it was empty.
+/// Empties the write-ahead log, or fails.
 fn truncate_log(ledger: &SqliteLedger) -> Result<(), Failure> {
     if connection::empty_log(&ledger.connection)? {
         return Ok(());
@@ -124,7 +127,7 @@ fn truncate_log(ledger: &SqliteLedger) -> Result<(), Failure> {
     .into())
 }
 
-/// Does to the user's copies set aside what was ever done to the ledger.
+/// Repeats all erasures of the ledger in the user's copies set aside.
 fn clean_copies(ledger: &SqliteLedger) -> Result<(), StoreError> {
     for copy in ledger.folder().copies_of(ledger.path())? {
         clean_copy(&ledger.connection, &copy).map_err(|error| {
@@ -139,7 +142,7 @@ fn clean_copies(ledger: &SqliteLedger) -> Result<(), StoreError> {
 
 fn clean_copy(ledger: &Connection, path: &Path) -> Result<(), StoreError> {
     if fs::symlink_metadata(path).is_err() {
-        // A log without its database: nothing can read it, and nothing can clean it.
+        // A log without its database can be neither read nor cleaned.
         return disk::remove_database(path).map(drop).map_err(|error| fault::of_disk(path, "remove", &error));
     }
     let mut copy = connect(path, Access::Write)?;
@@ -149,7 +152,7 @@ fn clean_copy(ledger: &Connection, path: &Path) -> Result<(), StoreError> {
 }
 
 fn overwrite_copy(ledger: &Connection, copy: &mut Connection) -> rusqlite::Result<()> {
-    // Merges and removes a log that came along.
+    // Merges and removes a log that was copied with it.
     copy.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))?;
     copy.execute_batch("PRAGMA synchronous = FULL; PRAGMA secure_delete = 1")?;
     let transaction = copy.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
@@ -160,7 +163,7 @@ fn overwrite_copy(ledger: &Connection, copy: &mut Connection) -> rusqlite::Resul
         let mut rows = erased.query([])?;
         while let Some(row) = rows.next()? {
             let (id, index): ([u8; 16], u32) = (row.get(0)?, row.get(1)?);
-            // The copy may be older than the event, or of another line of history.
+            // The copy may be older than the event, or have another history.
             if let Some(seq) = position.query_row([id], |row| row.get::<_, i64>(0)).optional()? {
                 overwrite.execute(params![seq, index])?;
             }

@@ -1,12 +1,13 @@
-//! The place itself, for `quipu doctor`: one line a finding, `Err` for what needs attention.
+//! Examines the data folder for `quipu doctor`: one line for each finding, `Err` for problems.
 
 use std::fs;
 
 use quipu_core::id::UserId;
 use quipu_engine::ports::StoreError;
 
-use crate::folder::Folder;
-use crate::{disk, ledger_store};
+use crate::data_folder::disk;
+use crate::data_folder::folder::Folder;
+use crate::ledger_store;
 
 type Finding = Result<String, String>;
 
@@ -67,7 +68,7 @@ fn space(folder: &Folder) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(free) = free {
         let line = format!("{} MiB free on the disk of {}", free >> 20, folder.root.display());
-        // Below this the ballast would not be made again once it was used.
+        // With less, the ballast would not be recreated after use.
         findings.push(if free < wanted.saturating_mul(4) { Err(format!("{line}: free some space")) } else { Ok(line) });
     }
     if !folder.options.read_only {

@@ -1,4 +1,4 @@
-//! What SQLite and the file system report, told as what the caller must do.
+//! Translates errors of SQLite and the file system into errors that say what the caller can do.
 
 use std::io;
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::path::Path;
 use quipu_engine::ports::StoreError;
 use rusqlite::{ErrorCode, ffi};
 
-/// Why a transaction was given up.
+/// Why a transaction was rolled back.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// For a reason of ours, told already.
+    /// An error of the store.
     Ours(StoreError),
-    /// For a reason of SQLite's.
+    /// An error of SQLite.
     Sqlite(rusqlite::Error),
 }
 
@@ -28,7 +28,7 @@ impl From<StoreError> for Failure {
 }
 
 impl Failure {
-    /// True when there was no room.
+    /// Whether the disk was full.
     pub(crate) fn is_full(&self) -> bool {
         matches!(self, Self::Sqlite(error) if is_full(error))
     }
@@ -42,7 +42,7 @@ impl Failure {
     }
 }
 
-/// Explains an error of SQLite met while `doing` something ("append to") with the ledger at `path`.
+/// Translates an SQLite error that occurred while `doing` something ("append to") with the ledger at `path`.
 pub(crate) fn of_sqlite(path: &Path, doing: &str, error: &rusqlite::Error) -> StoreError {
     let at = path.display();
     let rusqlite::Error::SqliteFailure(failure, _) = error else {
@@ -100,20 +100,20 @@ pub(crate) fn of_sqlite(path: &Path, doing: &str, error: &rusqlite::Error) -> St
     }
 }
 
-/// True when there is no room left. SQLite has rolled the transaction back by itself then.
+/// Whether the disk is full. In this case SQLite has already rolled the transaction back.
 pub(crate) fn is_full(error: &rusqlite::Error) -> bool {
-    // Growing the shared index of a write-ahead log reports its own I/O error when there is no room.
+    // Failing to extend the shared index of a write-ahead log has its own error code.
     let extended = error.sqlite_error().map(|failure| failure.extended_code);
     error.sqlite_error_code() == Some(ErrorCode::DiskFull) || extended == Some(ffi::SQLITE_IOERR_SHMSIZE)
 }
 
-/// The column whose value is taken, if that is what the error says.
+/// The column that violates a uniqueness constraint, if this is the error.
 pub(crate) fn taken_column(error: &rusqlite::Error) -> Option<&str> {
     let rusqlite::Error::SqliteFailure(failure, Some(text)) = error else { return None };
     (failure.extended_code == ffi::SQLITE_CONSTRAINT_UNIQUE).then(|| text.rsplit(' ').next().unwrap_or(text))
 }
 
-/// Explains an error of the file system met while `doing` something ("create") with `path`.
+/// Translates a file system error that occurred while `doing` something ("create") with `path`.
 pub(crate) fn of_disk(path: &Path, doing: &str, error: &io::Error) -> StoreError {
     let at = path.display();
     match error.kind() {

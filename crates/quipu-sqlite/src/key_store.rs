@@ -1,7 +1,7 @@
-//! Keys in a small database of the folder's own, apart from every user's.
+//! Stores keys in a database of the folder, separate from the users' databases.
 //!
-//! It needs no hold of the folder: a key is made and taken back while a server is at work, and what one process commits the
-//! other sees at its next look.
+//! It does not need the folder lock: keys can be created and revoked while a server runs, and other processes see a
+//! commit at their next read.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,11 +12,12 @@ use quipu_engine::ports::{KeyStore, Scope, StoreError, StoredKey};
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use crate::connection::{Access, check_sqlite_version, connect, settle};
-use crate::{disk, fault};
+use crate::data_folder::disk;
+use crate::fault;
 
-/// Written into the database, "QIPR": it is no ledger.
+/// SQLite's application id, "QIPR", which differs from that of ledgers.
 const APPLICATION_ID: i64 = 0x5149_5052;
-/// One step a version. Add steps; never edit one that was released.
+/// Migration steps, one for each version. Append only; never edit a released step.
 const STEPS: [&str; 1] = [include_str!("sql/registry/0001_keys.sql")];
 const FILE: &str = "registry.db";
 
@@ -28,10 +29,10 @@ pub struct SqliteKeys {
 }
 
 impl SqliteKeys {
-    /// Opens the keys of a data folder, and makes the folder and an empty file if they are missing.
+    /// Opens the keys of a data folder. Creates the folder and an empty file if they are missing.
     ///
     /// # Errors
-    /// `Unavailable` if the folder cannot be written to; `Corrupt` if the file is not Quipu's, or of a newer Quipu.
+    /// `Unavailable` if the folder is not writable; `Corrupt` if the file is not Quipu's or is from a newer Quipu.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         check_sqlite_version()?;
         let path = folder.join(FILE);
@@ -49,7 +50,7 @@ impl SqliteKeys {
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
-        // Every use of it is one statement.
+        // Every use is a single statement, so a panic leaves the connection valid.
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -58,7 +59,7 @@ impl SqliteKeys {
     }
 }
 
-/// Brings an empty or older file up to date, in one transaction.
+/// Migrates an empty or older file to the current version, in one transaction.
 fn climb(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let fail = |error: rusqlite::Error| fault::of_sqlite(path, "open", &error);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
@@ -136,7 +137,7 @@ impl KeyStore for SqliteKeys {
     }
 }
 
-/// A row as it stands in the file.
+/// The unvalidated columns of a row.
 struct Columns {
     id: String,
     name: String,
@@ -160,7 +161,7 @@ fn columns(row: &Row<'_>) -> rusqlite::Result<Columns> {
 }
 
 impl SqliteKeys {
-    /// A row as a key. What cannot be read opens nothing: a key that lost its user would open all.
+    /// Parses a row. An unreadable row is an error, since a key that lost its user would give access to all users.
     fn key(&self, columns: Columns) -> Result<StoredKey, StoreError> {
         let wrong =
             || StoreError::Corrupt(format!("{} holds a key {:?} that cannot be read", self.path.display(), columns.id));

@@ -1,4 +1,4 @@
-//! Leases: who does what only one process may do, and until when. A row of `meta` each.
+//! Leases: exclusive rights of one process until a given time, each a row of `meta`.
 
 use quipu_engine::ports::LeaseRequest;
 use rusqlite::{OptionalExtension, Transaction};
@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Transaction};
 use crate::connection::meta;
 use crate::fault::Failure;
 
-/// Takes or prolongs a lease, unless somebody else has it.
+/// Takes or extends a lease, unless another holder has it.
 pub(crate) fn take(transaction: &Transaction<'_>, request: &LeaseRequest<'_>) -> Result<bool, Failure> {
     let now = request.now.as_microsecond();
     if held(transaction, request.name)?.is_some_and(|(holder, until)| holder != request.holder && until > now) {
@@ -17,7 +17,7 @@ pub(crate) fn take(transaction: &Transaction<'_>, request: &LeaseRequest<'_>) ->
     Ok(true)
 }
 
-/// Gives a lease back, if `holder` has it.
+/// Releases a lease if `holder` has it.
 pub(crate) fn release(transaction: &Transaction<'_>, name: &str, holder: u64) -> Result<(), Failure> {
     if held(transaction, name)?.is_some_and(|(by, _)| by == holder) {
         transaction.prepare_cached(include_str!("sql/drop_meta.sql"))?.execute([key(name)])?;
@@ -25,7 +25,7 @@ pub(crate) fn release(transaction: &Transaction<'_>, name: &str, holder: u64) ->
     Ok(())
 }
 
-/// Holder and end of a lease. A value that cannot be read holds nothing.
+/// Holder and end of a lease. An unreadable value counts as free.
 fn held(transaction: &Transaction<'_>, name: &str) -> Result<Option<(u64, i64)>, Failure> {
     let mut query = transaction.prepare_cached(include_str!("sql/meta.sql"))?;
     let value = query.query_row([key(name)], |row| row.get::<_, String>(0)).optional()?;

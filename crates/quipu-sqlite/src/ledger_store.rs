@@ -1,4 +1,4 @@
-//! Many users' ledgers in one folder.
+//! The ledgers of many users in one folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,33 +9,40 @@ use quipu_engine::ports::{LedgerStore, LedgerWatch, StoreError, UserLedger};
 use rusqlite::Connection;
 
 use crate::connection::{self, Access, check_sqlite_version, connect, identify, settle};
-use crate::folder::{Folder, file_name, user_of};
-use crate::mark::{self, AbandonedMark};
+use crate::copy;
+use crate::data_folder::disk;
+use crate::data_folder::folder::{Folder, file_name, user_of};
+use crate::data_folder::mark::{self, AbandonedMark};
+use crate::erase;
+use crate::examine;
+use crate::fault;
+use crate::migration;
 use crate::open::OpenConnection;
 use crate::user_ledger::SqliteLedger;
 use crate::watch::SqliteWatch;
-use crate::{copy, disk, erase, examine, fault, migration};
 
-/// How often opening starts over when others remove and make the same ledger meanwhile.
+/// How often opening is retried if other processes remove and create the same ledger in the meantime.
 const ROUNDS_MAX: u32 = 8;
-/// Smallest page of any SQLite database.
+/// Minimum page size of an SQLite database.
 const PAGE_BYTES_MIN: u64 = 512;
 
-/// How a [`SqliteStore`] is opened.
+/// Options of [`SqliteStore::open`].
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
-    /// Open for reading only; default off. No ledger is changed, and others may write meanwhile. Where the folder is
-    /// writable, this process notes there that it is in the folder, and SQLite makes its files beside a ledger while it is
-    /// open. Where it is not, nobody can write while this process reads, if it was there first; if a writer was, only the
-    /// ledgers open there can be read. Where there is no lock file that can be read either, make sure that no writer with
-    /// other rights is at it; a ledger that was not closed cleanly opens then only if its `-shm` file is there too.
+    /// Opens for reading only; default off. No ledger is changed, and other processes may write in the meantime.
+    ///
+    /// In a writable folder this process registers there as a user of the folder, and SQLite creates its files beside
+    /// open ledgers. In a folder that is not writable, this process keeps writers out if it was first; if a writer was
+    /// first, only the ledgers that it has open can be read. Without a readable lock file there is no protection from
+    /// writers with other rights, and a ledger that was not closed cleanly can be opened only if its `-shm` file
+    /// exists.
     pub read_only: bool,
-    /// Space kept in reserve for erasing on a full disk, in bytes; 0 for none. Default 16 MiB.
+    /// Space reserved for erasures on a full disk, in bytes; 0 for none. Default 16 MiB.
     pub ballast_bytes: u64,
-    /// With less than this free on the disk nothing is appended or cached any more, in bytes; reading and erasing go on.
-    /// 0 for no floor. Default 8 MiB. Where the system cannot say how much is free, there is no floor.
+    /// Minimum free disk space in bytes, below which appends and checkpoints fail, while reading and erasing still
+    /// work. 0 for no minimum. Default 8 MiB. Not enforced on systems that do not report the free space.
     pub free_bytes_min: u64,
-    /// Largest database of one user, in pages of 4096 bytes. Default: as large as the disk allows.
+    /// Maximum size of one user's database, in pages of 4096 bytes. Default: no limit.
     pub pages_max: Option<u32>,
 }
 
@@ -45,27 +52,27 @@ impl Default for StoreOptions {
     }
 }
 
-/// Ledgers in a folder of the local disk, one SQLite database a user.
+/// Ledgers in a local folder, one SQLite database for each user.
 #[derive(Debug, Clone)]
 pub struct SqliteStore {
     folder: Arc<Folder>,
 }
 
 impl SqliteStore {
-    /// Opens a data folder, and creates it if it is missing. Any number of processes may have it open. What a process left
-    /// behind that died within a step is finished or undone.
+    /// Opens a data folder and creates it if it is missing. Any number of processes may have it open. Steps that were
+    /// interrupted by the end of a process are finished or undone.
     ///
     /// # Errors
-    /// - `Unavailable`: another process has the folder alone for a step that must be so, and for long; the folder is not
-    ///   writable; or the SQLite this was built with has a known way to lose data.
-    /// - `NotFound`: the folder is missing and `read_only` is on.
+    /// - `Unavailable`: another process holds the exclusive lock for too long, the folder is not writable, or the
+    ///   linked SQLite has a known bug that loses data.
+    /// - `NotFound`: the folder is missing and `read_only` is set.
     pub fn open(folder: &Path, options: StoreOptions) -> Result<Self, StoreError> {
         check_sqlite_version()?;
         Ok(Self { folder: Arc::new(Folder::open(folder, options)?) })
     }
 
-    /// Gives the space kept in reserve back to the disk; returns how many bytes that was. It is taken again when the
-    /// store is opened, or a checkpoint is written, while at least four times as much is free.
+    /// Deletes the ballast and returns its size in bytes. It is recreated when the store is opened or a checkpoint is
+    /// written, if at least four times its size is free.
     ///
     /// # Errors
     /// `Unavailable` if the file cannot be deleted.
@@ -75,8 +82,8 @@ impl SqliteStore {
         released.map_err(|error| fault::of_disk(&self.folder.root, "release the ballast of", &error))
     }
 
-    /// A connection to the ledger of `user`; `None` if there is none. It is opened while no file of the ledger moves, and a
-    /// step that was interrupted there is finished first.
+    /// A connection to the ledger of `user`; `None` if there is none. It is opened under the file lock, after
+    /// finishing an interrupted step.
     fn connection(&self, user: &UserId, access: Access) -> Result<Option<OpenConnection>, StoreError> {
         let folder = &self.folder;
         let path = folder.path_of(user);
@@ -120,7 +127,7 @@ impl SqliteStore {
         Ok(connection)
     }
 
-    /// Makes an empty ledger if there is none.
+    /// Creates an empty ledger if there is none.
     fn make(&self, user: &UserId) -> Result<(), StoreError> {
         self.folder.writable("create a ledger")?;
         let path = self.folder.path_of(user);
@@ -136,7 +143,7 @@ impl SqliteStore {
         self.folder.place(&partial, &path)
     }
 
-    /// Puts the closed ledger that `make` writes to a path nobody else sees in place.
+    /// Builds a closed ledger with `make` at a temporary path and moves it into place.
     fn put(
         &self,
         user: &UserId,
@@ -156,26 +163,26 @@ impl SqliteStore {
         if there && !replace {
             return Err(kept(user));
         }
-        // Asked for first: nobody waits long for something that is then refused.
+        // The folder lock comes first, so that a conflict is reported before the ledger is built.
         let _alone = if there { Some(folder.lock.alone("replace a ledger")?) } else { None };
         let built = folder.building(&path);
         let put = make(&built).and_then(|()| {
             let _turn = folder.stripes.alone(&path)?;
             match disk::exists(&path) {
                 true if there => folder.replace(&built, &path, user),
-                // Made by another while this one was built.
+                // Another process created one in the meantime.
                 true => Err(kept(user)),
                 false => folder.place(&built, &path).map(|()| None),
             }
         });
         if put.is_err() {
-            // The reason matters more than the leftover, which the next opening drops.
+            // Errors of the clean-up are ignored; the next opening removes the file.
             let _ = disk::remove_database(&built);
         }
         put
     }
 
-    /// Every user, each database looked into.
+    /// Every user, verified by reading each database.
     pub(crate) fn checked_users(&self) -> Vec<Result<UserId, StoreError>> {
         let databases = self.folder.databases();
         let paths = match databases {
@@ -185,7 +192,7 @@ impl SqliteStore {
         paths.iter().filter_map(|path| self.owner_of(path).transpose()).collect()
     }
 
-    /// Whose database is at a path, read from inside; `None` if it is gone.
+    /// The user stored in the database at a path; `None` if the database is gone.
     fn owner_of(&self, path: &Path) -> Result<Option<UserId>, StoreError> {
         let _turn = self.folder.stripes.shared(path)?;
         if !is_database_file(path)? {
@@ -220,7 +227,7 @@ impl LedgerStore for SqliteStore {
         let mut users = Vec::new();
         for path in self.folder.databases()? {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            // What a file is worth shows when it is opened; here its name is enough, where the name says whose it is.
+            // Damage is reported when the file is opened; a file name that contains the user's id is sufficient here.
             match user_of(name) {
                 Some(user) => users.push(user),
                 None => users.extend(self.owner_of_hashed(&path, name)?),
@@ -242,7 +249,7 @@ impl LedgerStore for SqliteStore {
         let connection = found.ok_or_else(|| no_ledger(user))?;
         let mut ledger = SqliteLedger::new(connection);
         if !self.folder.options.read_only {
-            // If something is still in the way, the ledger can be used all the same, and `check` keeps telling.
+            // If the clean-up fails, the ledger is still usable, and `check` reports it.
             let _ = erase::scrub_if_pending(&mut ledger);
         }
         Ok(Box::new(ledger))
@@ -293,18 +300,18 @@ impl LedgerStore for SqliteStore {
     }
 }
 
-/// True if there is a file to open, false if there is none.
+/// Whether there is a file to open.
 fn is_database_file(path: &Path) -> Result<bool, StoreError> {
     let at = path.display();
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(fault::of_disk(path, "look at", &error)),
-        // A second name for a database makes SQLite miss the log that belongs to it.
+        // Through a second name for a database SQLite would not find its log.
         Ok(found) if !found.is_file() => Err(StoreError::Corrupt(format!(
             "{at} is not a Quipu ledger: it is not a regular file. Nothing was changed. Put the file itself there"
         ))),
-        // SQLite would take a file without a whole page for a new database. A ledger gets its name when it is complete,
-        // so this is none that was just begun.
+        // SQLite would treat a file without a complete page as a new database. Ledgers get their names when they are
+        // complete, so this file is damaged.
         Ok(found) if found.len() < PAGE_BYTES_MIN => Err(StoreError::Corrupt(format!(
             "{at} has {} bytes: its content is lost. Nothing was changed. Restore a backup",
             found.len()
@@ -332,7 +339,7 @@ pub(crate) fn misplaced(path: &Path, owner: &UserId) -> StoreError {
     ))
 }
 
-/// The settings of one ledger's connection as SQLite reports them: for [`examine`].
+/// The settings of a ledger's connection as SQLite reports them, for [`examine`].
 pub(crate) fn settings_of(folder: &Folder, path: &Path) -> Result<(String, Option<String>), StoreError> {
     let _turn = folder.stripes.shared(path)?;
     let connection = connect(path, Access::Write)?;

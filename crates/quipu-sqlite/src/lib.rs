@@ -1,23 +1,23 @@
-//! Ledgers on the local disk: one folder, one SQLite database a user.
+//! Stores ledgers on the local disk: one folder, with one SQLite database for each user.
 //!
-//! [`SqliteStore`] implements the port [`LedgerStore`](quipu_engine::ports::LedgerStore). A commit is on the disk when
-//! it returns; any number of processes of one machine have a folder open; what is erased is in no file of the folder afterwards, copies set
-//! aside by a restore included.
+//! [`SqliteStore`] implements the port [`LedgerStore`](quipu_engine::ports::LedgerStore). A commit is durable when it
+//! returns, and any number of processes of a machine can have a folder open. Erased content remains in no file of the
+//! folder, including copies that a restore set aside.
 //!
-//! What it is *not*: it does not verify hashes or understand events (`quipu-core` does), it does not search, and it does
-//! not run on network file systems. What was erased may still be on the medium itself, in blocks the file system has
-//! freed, and in backups made before: those are files of their own.
+//! The store does not verify hashes, interpret events (`quipu-core` does) or search, and it does not support network
+//! file systems. Erased content may remain in freed blocks of the disk, and in backups made earlier, which are
+//! separate files.
 //!
 //! ```
 //! use quipu_core::id::UserId;
 //! use quipu_engine::ports::LedgerStore;
-//! use quipu_sqlite::{Options, SqliteStore};
+//! use quipu_sqlite::{SqliteStore, StoreOptions};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let place = tempfile::tempdir()?;
 //! # let folder = place.path().join("memory");
 //! let me = UserId::parse("me")?;
-//! let store = SqliteStore::open(&folder, Options::default())?;
+//! let store = SqliteStore::open(&folder, StoreOptions::default())?;
 //! let mut ledger = store.open(&me, true)?;
 //! assert_eq!(ledger.head()?.seq, 0);
 //! assert_eq!(store.users()?, [me]);
@@ -28,6 +28,7 @@
 //! # }
 //! ```
 
+pub(crate) mod data_folder;
 mod key_store;
 mod ledger_store;
 mod user_ledger;
@@ -35,25 +36,17 @@ mod user_ledger;
 mod derived;
 mod erase;
 mod lease;
-mod mark;
 mod rows;
 mod watch;
 
 mod connection;
-mod copies;
 mod copy;
-mod folder;
 mod migration;
 mod open;
-mod steps;
 
-mod ballast;
 mod checks;
-mod disk;
 mod examine;
 mod fault;
-mod lock;
-mod stripe;
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]

@@ -1,4 +1,4 @@
-//! Making an empty ledger, and bringing an older one up to date.
+//! Creates empty ledgers and migrates older ones.
 
 use std::path::{Path, PathBuf};
 
@@ -7,19 +7,21 @@ use quipu_engine::ports::StoreError;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::connection::{APPLICATION_ID, meta};
-use crate::{copy, disk, fault};
+use crate::copy;
+use crate::data_folder::disk;
+use crate::fault;
 
-/// One step a version: the first makes version 1 from nothing. Add steps; never edit one that was released.
+/// Migration steps, one for each version; the first creates version 1. Append only; never edit a released step.
 const STEPS: [&str; 1] = [include_str!("sql/migrations/0001_ledger.sql")];
 
-/// The format this Quipu writes, SQLite's `user_version`.
+/// The current format version, stored as SQLite's `user_version`.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
 
-/// Bytes a page of new databases. Measured: 8192 writes 30 MB blobs about a sixth faster, and small commits no faster,
-/// but each of those then puts twice the bytes into the log. Small commits are what a person waits for.
+/// Page size of new databases, in bytes. Measured: 8192 writes blobs of 30 MB about a sixth faster, but small commits,
+/// which determine the latency for users, are no faster and write twice as many bytes to the log.
 const PAGE_BYTES: u32 = 4096;
 
-/// Makes an empty, closed ledger of a user at a path nobody else looks at.
+/// Creates an empty, closed ledger of a user at a path that is not in use yet.
 pub(crate) fn create(path: &Path, user: &UserId) -> Result<(), StoreError> {
     let on_disk = |error| fault::of_disk(path, "create", &error);
     disk::remove_database(path).map_err(on_disk)?;
@@ -35,12 +37,12 @@ fn build(path: &Path, user: &UserId) -> rusqlite::Result<()> {
         transaction.execute(include_str!("sql/put_meta.sql"), [meta::USER, user.as_str()])?;
         Ok(())
     })?;
-    // Kept in the file: whoever opens it needs not change it, beside others who open it too.
+    // Stored in the file, so that opening it later changes nothing.
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     connection.close().map_err(|(_, error)| error)
 }
 
-/// Moves a complete, closed database to its final name, durably. The caller made sure that nothing is there.
+/// Moves a complete, closed database to its final path, durably. The caller ensures that the path is free.
 pub(crate) fn place(complete: &Path, path: &Path) -> Result<(), StoreError> {
     let on_disk = |error| fault::of_disk(path, "put in place", &error);
     disk::sync_file(complete).map_err(on_disk)?;
@@ -51,13 +53,13 @@ pub(crate) fn place(complete: &Path, path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// True if a ledger has an older format than this Quipu writes.
+/// Whether a ledger has an older format version.
 pub(crate) fn is_older(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
     let found = version(connection).map_err(|error| fault::of_sqlite(path, "read", &error))?;
     Ok(found < STEPS.len())
 }
 
-/// Brings a ledger of an older format up to date. A copy of it goes first to `partial`, and complete to where `keep_at` says.
+/// Migrates an older ledger. A copy is first written to `partial` and, once complete, moved to `keep_at`.
 pub(crate) fn upgrade(
     connection: &mut Connection,
     path: &Path,
@@ -84,14 +86,14 @@ fn upgrade_by(
     climb(connection, steps, |_| Ok(())).map_err(fail)
 }
 
-/// All missing steps and `finish` in one transaction.
+/// Runs all missing steps and `finish` in one transaction.
 fn climb(
     connection: &mut Connection,
     steps: &[&str],
     finish: impl FnOnce(&Connection) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Read again now that no other writer can be at it.
+    // Read again under the write lock.
     let from = version(&transaction)?;
     for step in steps.iter().skip(from) {
         transaction.execute_batch(step)?;

@@ -1,4 +1,4 @@
-//! A connection to a ledger that others may move.
+//! A connection to a ledger whose file other processes may move.
 
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
-use crate::folder::Folder;
-use crate::stripe::StripeGuard;
+use crate::data_folder::folder::Folder;
+use crate::data_folder::stripe::StripeGuard;
 
-/// An open connection. It is closed while no file of its ledger moves: SQLite looks whether the database is still the one at
-/// its path before it removes the log beside it, and between the look and the removal nothing may come there.
+/// An open connection. It is closed under the file lock: SQLite checks that the database is still at its path before
+/// it removes the log beside it, and no other database may be placed there between the check and the removal.
 #[derive(Debug)]
 pub(crate) struct OpenConnection {
-    // Closed before the turn is given back: fields drop in this order.
+    // Closed before the lock is released: fields are dropped in this order.
     connection: Connection,
     closing: Option<StripeGuard>,
     pub(crate) path: PathBuf,
@@ -42,7 +42,7 @@ impl DerefMut for OpenConnection {
 
 impl Drop for OpenConnection {
     fn drop(&mut self) {
-        // Without a turn it is closed all the same; SQLite's own look is left then.
+        // Without the lock the connection is closed as well, protected only by SQLite's check.
         self.closing = self.folder.stripes.shared(&self.path).ok();
     }
 }

@@ -1,4 +1,4 @@
-//! Rows of the ledger to events and back.
+//! Converts between events and rows of the ledger.
 
 use std::path::Path;
 
@@ -11,11 +11,11 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::fault;
 
-/// A batch of a longer read ends with the event that reaches either.
+/// A batch of a longer read ends with the event that reaches this number, or the limit in bytes.
 pub(crate) const BATCH_EVENTS: usize = 512;
 const BATCH_BYTES: usize = 8 << 20;
 
-/// A position as SQLite keeps it. Positions beyond 2^63 are never reached, and as an upper bound mean "all".
+/// A position as stored in SQLite. Positions above 2^63 do not occur; as an upper bound they mean "all".
 pub(crate) fn stored(seq: Seq) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
 }
@@ -39,7 +39,7 @@ impl FromSql for StoredHash {
     }
 }
 
-/// The newest event.
+/// The position and hash of the newest event.
 pub(crate) fn head(connection: &Connection) -> rusqlite::Result<Head> {
     let mut query = connection.prepare_cached(include_str!("sql/head.sql"))?;
     let found =
@@ -72,10 +72,10 @@ pub(crate) fn insert(connection: &Connection, event: &SealedEvent) -> rusqlite::
     Ok(())
 }
 
-/// The events of `read_events.sql` or `read_controls.sql` between two positions, up to one batch.
+/// Runs `read_events.sql` or `read_controls.sql` between two positions, up to one batch.
 ///
 /// # Errors
-/// `Corrupt` if a change is missing or a value has another form than it was written in.
+/// `Corrupt` if a change is missing or a value is malformed.
 pub(crate) fn batch(
     connection: &Connection,
     path: &Path,

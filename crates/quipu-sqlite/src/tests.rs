@@ -1,5 +1,5 @@
-//! What only the calls themselves show: that a name is made durable, that nothing grows with the number of users, and that a
-//! process may die between any two of them.
+//! Tests that observe the file system calls: names are made durable, the cost does not depend on the number of users,
+//! and the process may die between any two calls.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,9 @@ use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::{Checkpoint, LedgerStore, UserLedger};
 use tempfile::TempDir;
 
-use crate::disk::{self, trace};
-use crate::{SqliteStore, StoreOptions};
+use crate::SqliteStore;
+use crate::StoreOptions;
+use crate::data_folder::disk::{self, trace};
 
 fn user(name: &str) -> UserId {
     UserId::parse(name).unwrap()
@@ -41,7 +42,7 @@ fn append(ledger: &mut dyn UserLedger, events: Seq) -> Result<(), quipu_engine::
     (head + 1..=head + events).try_for_each(|seq| ledger.append(seq - 1, &[event(seq)]))
 }
 
-/// Every step that moves files, in the folder of a store with a ledger of `me` at 2 and a backup of it at 1.
+/// Every step that moves files, in a store with a ledger of `me` at version 2 and a backup of it at version 1.
 const STEPS: [&str; 6] = ["create", "build", "build over", "restore", "restore over", "remove"];
 
 fn prepare(place: &Path) -> PathBuf {
@@ -51,7 +52,7 @@ fn prepare(place: &Path) -> PathBuf {
     ledger.backup(&place.join("backup")).unwrap();
     append(&mut *ledger, 1).unwrap();
     drop(ledger);
-    // A copy set aside, that a removal has to remove too.
+    // A copy set aside, which a removal must delete too.
     fs::copy(place.join("backup"), folder.join("aside/u-me.db.1")).unwrap();
     folder
 }
@@ -94,7 +95,7 @@ fn every_name_is_made_durable() {
     check_synced("backup and ballast", &trace::take());
 }
 
-/// After a rename, both folders are synced before the call returns; what was written under the old name is synced before.
+/// Checks that both folders of a rename are synced before the call returns, and the file before the rename.
 fn check_synced(step: &str, calls: &[(&str, PathBuf)]) {
     let mut renames = 0;
     for (at, pair) in calls.windows(2).enumerate() {
@@ -126,14 +127,14 @@ fn only_one_module_changes_files() {
     }
 }
 
-/// The calls of a first and a later turn of a user, where so many others are.
+/// The calls of the first and a later use of one user's ledger, with `others` other users.
 fn calls_with(others: usize) -> [Vec<&'static str>; 2] {
     let place = TempDir::new().unwrap();
     for folder in ["users", "aside"] {
         fs::create_dir_all(place.path().join(folder)).unwrap();
     }
     for number in 0..others {
-        // Nobody looks into them; if somebody did, these would be found wanting.
+        // These files are invalid, so opening one of them would fail.
         fs::write(place.path().join(format!("users/u-other{number}.db")), "x").unwrap();
         fs::write(place.path().join(format!("users/h-{number:032x}.db")), "x").unwrap();
         fs::write(place.path().join(format!("aside/u-other{number}.db.1")), "x").unwrap();
@@ -182,7 +183,8 @@ const PLACE: &str = "QUIPU_TEST_PLACE";
 const STEP: &str = "QUIPU_TEST_STEP";
 const CALLS: &str = "QUIPU_TEST_CALLS";
 
-/// The process that dies in `a_step_that_is_killed_anywhere_has_its_whole_effect_or_none`; alone it has nothing to do.
+/// The process that is killed in `a_step_that_is_killed_anywhere_has_its_whole_effect_or_none`; does nothing when run
+/// alone.
 #[test]
 fn child_that_is_killed() {
     let Some(place) = std::env::var_os(PLACE) else { return };
@@ -214,7 +216,7 @@ fn a_step_that_is_killed_anywhere_has_its_whole_effect_or_none() {
     }
 }
 
-/// What the next opening finds: true for the whole effect, false for none. Panics if it is anything between.
+/// The state that the next opening finds: true for the whole effect, false for none. Panics on anything in between.
 fn judge(what: &str, step: &str, folder: &Path) -> bool {
     let next = store(folder);
     let left: Vec<String> = disk::names(&folder.join("unfinished")).unwrap();
@@ -228,7 +230,7 @@ fn judge(what: &str, step: &str, folder: &Path) -> bool {
         (_, Some(2), None, 1) => false,
         ("create", Some(2), Some(0), 1) | ("build", Some(2), Some(3), 1) => true,
         ("build over", Some(3), None, 2) | ("restore over", Some(1), None, 2) | ("remove", None, None, 0) => true,
-        // Two steps: between them there is none.
+        // Two steps; in between the ledger does not exist.
         ("restore", Some(1) | None, None, 0) => me.is_some(),
         other => panic!("{what}: {other:?}"),
     };

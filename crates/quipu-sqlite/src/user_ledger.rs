@@ -13,18 +13,25 @@ use quipu_engine::ports::{
 };
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
 
+use crate::checks;
+use crate::connection;
+use crate::copy;
+use crate::data_folder::disk;
+use crate::data_folder::folder::Folder;
+use crate::data_folder::mark;
+use crate::derived;
 use crate::derived::DerivedRead;
+use crate::erase;
 use crate::fault::{self, Failure};
-use crate::folder::Folder;
+use crate::lease;
 use crate::open::OpenConnection;
 use crate::rows::{self, Position, StoredHash};
-use crate::{checks, connection, copy, derived, disk, erase, lease, mark};
 
 /// The open ledger of one user.
 #[derive(Debug)]
 pub(crate) struct SqliteLedger {
     pub(crate) connection: OpenConnection,
-    /// What was read and is not as it was written: it goes with the next append.
+    /// Entries that were found damaged. The next append deletes them.
     damaged: Vec<derived::Name>,
 }
 
@@ -41,11 +48,11 @@ impl SqliteLedger {
         &self.connection.folder
     }
 
-    /// Closes a ledger nobody else has open, and leaves nothing beside its file.
+    /// Closes a ledger that no other connection has open, leaving a single file.
     pub(crate) fn into_one_file(self) -> Result<(), StoreError> {
         let is_empty = connection::empty_log(&self.connection).map_err(self.fail("close"))?;
         let path = self.path().to_owned();
-        // The last connection takes SQLite's files along.
+        // Closing the last connection removes SQLite's files.
         drop(self);
         if !is_empty || disk::exists(&disk::beside(&path, "-wal")) {
             return Err(StoreError::Unavailable(format!("{} is still in use and cannot be closed", path.display())));
@@ -53,9 +60,9 @@ impl SqliteLedger {
         Ok(())
     }
 
-    /// Runs `work` in one durable transaction, or not at all; never in a ledger that is given up.
+    /// Runs `work` in one durable transaction. Fails if the ledger is abandoned.
     ///
-    /// It takes the write lock first: one that only later turns out to write would fail at once when another writer
+    /// The transaction takes the write lock at the start: upgrading a read transaction fails at once if another writer
     /// was faster, whatever the busy timeout.
     pub(crate) fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
         let path = self.path().to_owned();
@@ -67,7 +74,7 @@ impl SqliteLedger {
         Ok(done)
     }
 
-    /// What is as it was written; what is damaged is noted.
+    /// Returns valid data and records damaged entries.
     fn whole<T>(&mut self, found: DerivedRead<T>, name: derived::Name) -> Option<T> {
         match found {
             DerivedRead::Whole(value) => return Some(value),
@@ -82,7 +89,7 @@ impl SqliteLedger {
         move |error| fault::of_sqlite(&path, doing, &error)
     }
 
-    /// Looks one value up, by statement and key.
+    /// Looks up one value by statement and key.
     fn find<T>(
         &self,
         sql: &str,
@@ -94,7 +101,7 @@ impl SqliteLedger {
     }
 }
 
-/// Appends events if the ledger is at `expected`.
+/// Appends events if the head is at `expected`.
 pub(crate) fn append(transaction: &Transaction<'_>, expected: Seq, events: &[SealedEvent]) -> Result<(), Failure> {
     let head = rows::head(transaction)?.seq;
     if head != expected {
@@ -113,7 +120,7 @@ pub(crate) fn append(transaction: &Transaction<'_>, expected: Seq, events: &[Sea
     Ok(())
 }
 
-/// Refuses what was made from a memory of version `level` if an erasure, a revert or a fork came after it.
+/// Fails if an erasure, a revert or a fork came after version `level`, which the data was derived from.
 fn not_before_control(transaction: &Transaction<'_>, level: Seq) -> Result<(), Failure> {
     let mut query = transaction.prepare_cached(include_str!("sql/last_control.sql"))?;
     let last = query.query_row([], |row| row.get::<_, Option<Position>>(0))?.map_or(0, |last| last.0);
@@ -154,8 +161,8 @@ impl UserLedger for SqliteLedger {
         range: RangeInclusive<Seq>,
         each: &mut dyn FnMut(SealedEvent) -> bool,
     ) -> Result<(), StoreError> {
-        // In batches, each read to its end before it is handed over: a reader that takes its time would keep the
-        // write-ahead log from shrinking, and an erasure from finishing.
+        // Each batch is read completely before it is passed on: a slow reader would keep the write-ahead log from
+        // shrinking and erasures from finishing.
         let (mut first, last) = range.into_inner();
         while first <= last {
             let events = rows::batch(&self.connection, self.path(), include_str!("sql/read_events.sql"), first, last)?;
@@ -194,7 +201,7 @@ impl UserLedger for SqliteLedger {
     }
 
     fn position_at(&mut self, time: Timestamp) -> Result<Seq, StoreError> {
-        // Rounded down, also before 1970: an event of the microsecond after must not count.
+        // Rounded down, also before 1970, so that an event of the next microsecond is excluded.
         let micros = i64::try_from(time.as_nanosecond().div_euclid(1000)).unwrap_or(i64::MAX);
         let seq = self.find(include_str!("sql/position_at.sql"), [micros], |row| row.get::<_, Option<Position>>(0))?;
         Ok(seq.flatten().map_or(0, |seq| seq.0))
@@ -227,7 +234,7 @@ impl UserLedger for SqliteLedger {
             derived::write_checkpoint(transaction, checkpoint)
         });
         done.map_err(|failure| failure.tell(self.path(), "write a checkpoint to"))?;
-        // The transaction is durable already; what follows is housekeeping that the next checkpoint repeats.
+        // The transaction is durable; the rest is housekeeping that the next checkpoint repeats.
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
         let _ = erase::scrub_if_pending(self);
         let _ = self.folder().ballast.restore();

@@ -1,17 +1,17 @@
-//! Noticing what others commit to a ledger.
+//! Detects commits of other connections to a ledger.
 
 use quipu_engine::ports::{LedgerWatch, StoreError, WatchEvent};
 
+use crate::data_folder::mark;
 use crate::fault;
-use crate::mark;
 use crate::open::OpenConnection;
 use crate::rows;
 
-/// Watches one ledger through a connection of its own.
+/// Watches one ledger through its own connection.
 #[derive(Debug)]
 pub(crate) struct SqliteWatch {
     connection: OpenConnection,
-    /// SQLite's count of what others committed, at the last look.
+    /// SQLite's counter of commits by other connections, at the last poll.
     seen: Option<i64>,
     removed: bool,
 }
@@ -22,8 +22,8 @@ impl SqliteWatch {
     }
 
     fn look_once(&mut self) -> rusqlite::Result<WatchEvent> {
-        // Each statement is a transaction of its own that ends with it. The count is read first: what comes in between is
-        // noticed once more.
+        // Each statement is its own transaction. The counter is read first, so a commit in between is reported once
+        // more.
         let mut query = self.connection.prepare_cached("PRAGMA data_version")?;
         let version: i64 = query.query_row([], |row| row.get(0))?;
         drop(query);

@@ -1,7 +1,8 @@
-//! Writes golden ledgers of the current format into a folder: `cargo run -p quipu-testkit --example write_golden FOLDER`.
+//! Writes golden ledgers of the current format to a folder: `cargo run -p quipu-testkit --example write_golden
+//! FOLDER`.
 //!
-//! Golden files are never edited and never written again: a file that exists is left and reported. When the stored
-//! format changes, write the next folder (`testdata/golden/v2`), and keep the old ones.
+//! Golden files are never edited or overwritten: an existing file is left unchanged and reported. When the stored
+//! format changes, write the next folder (`testdata/golden/v2`) and keep the old ones.
 
 #![expect(clippy::expect_used, reason = "a generator stops at what it did not expect")]
 
@@ -75,7 +76,7 @@ fn main() -> ExitCode {
     if kept == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// True if the ledger was written; false if it was there.
+/// Writes a ledger. Returns false if the file exists.
 fn save(folder: &Path, name: &str, events: &[SealedEvent]) -> bool {
     let (ledger, folded) = (folder.join(format!("{name}.jsonl")), folder.join(format!("{name}.fold.json")));
     if ledger.exists() || folded.exists() {
@@ -93,7 +94,7 @@ fn save(folder: &Path, name: &str, events: &[SealedEvent]) -> bool {
 
 type Write = fn(&Engine);
 
-/// Name of the user and the file, and what happened to it. Later ones build on earlier ones.
+/// Name of the user and the file, and the function that fills the ledger. Later ones build on earlier ones.
 const LEDGERS: [(&str, Write); 11] = [
     ("everyday", everyday),
     ("unicode", unicode),
@@ -246,7 +247,7 @@ fn picked(engine: &Engine) {
     pick(engine, &events, &user("picked"), &mut |_| {}).expect("they are picked");
 }
 
-/// Every change that makes or changes items.
+/// Every change that creates or modifies items.
 fn drawn(engine: &Engine) {
     let me = user("drawn");
     let put = |body: Value, kind: SourceKind| {
@@ -290,7 +291,7 @@ fn drawn(engine: &Engine) {
     tell_episodes(engine, &me).expect("it is told");
 }
 
-/// Every change about sessions.
+/// Every change that concerns sessions.
 fn talked(engine: &Engine) {
     let (me, trip) = (user("talked"), "trip");
     let turn = |role: Role, text: &str| {
@@ -313,7 +314,7 @@ fn talked(engine: &Engine) {
     erase(engine, &me, &[item], "asked to", &mut |_| {}).expect("it is erased");
 }
 
-/// Patterns of the core document that became categories: asked for, proposed and approved, declined, taken back.
+/// Categories made from patterns of the core document: requested, proposed and approved, declined, reverted.
 fn evolved(engine: &Engine) {
     let me = user("evolved");
     say(engine, &me, &Utterance::of_user("I manage my stress with long walks."), None, None);
@@ -349,7 +350,7 @@ fn evolved(engine: &Engine) {
     take_back(engine, &me, &[bees + 1]);
 }
 
-/// Says of every reading that has "Lyon" in it that it is wrong.
+/// Marks every reading with "Lyon" as wrong.
 struct Denier;
 
 impl WindowReader for Denier {
@@ -364,7 +365,7 @@ impl WindowReader for Denier {
     }
 }
 
-/// A model finds that rules have misread a message: what that had ended holds again.
+/// A model finds that rules misread a message, which restores what the misreading had ended.
 fn misread(engine: &Engine) {
     let me = user("misread");
     for text in ["I live in Porto.", "I live in Lyon.", "I like jazz."] {
@@ -373,7 +374,7 @@ fn misread(engine: &Engine) {
     }
 }
 
-/// Fields that stand for facts, and edits beside them, of which some are taken back.
+/// Fields derived from facts, and edits beside them, some of them reverted.
 fn fields(engine: &Engine) {
     let me = user("fields");
     let hear = |text: &str| {
@@ -416,7 +417,7 @@ fn promote_as(engine: &Engine, me: &UserId, candidate: &str, name: Option<&str>)
     promote(engine, me, &request).expect("it is promoted");
 }
 
-/// Every change a memory makes when nobody speaks.
+/// Every change that maintenance makes.
 fn grown(engine: &Engine) {
     let me = user("grown");
     let said = |session: &str, day: &str, text: &str| {

@@ -1,11 +1,11 @@
-//! An embedder that counts what it is asked.
+//! An embedder that counts its calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use quipu_engine::ports::{EmbedError, Embedded, Embedder, EmbeddingModel};
 
-/// Hands every call on to another embedder, and counts it.
+/// Forwards every call to another embedder and counts it.
 pub struct CountingEmbedder {
     inner: Arc<dyn Embedder>,
     calls: AtomicU64,

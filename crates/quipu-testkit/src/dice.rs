@@ -1,16 +1,16 @@
-//! Choices that follow from a seed: a failure names the seed and can be had again.
+//! Seeded random choices, so that a failure can be reproduced from its seed.
 
-/// SplitMix64: small, fast, the same everywhere. Not for secrets.
+/// SplitMix64: small, fast, identical on all platforms. Not cryptographically secure.
 #[derive(Debug, Clone)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// Dice that always fall the same way for the same seed.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// 64 bits.
+    /// 64 random bits.
     pub fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.0;
@@ -21,16 +21,16 @@ impl Rng {
 
     /// A number below `bound`; 0 if the bound is 0.
     pub fn below(&mut self, bound: usize) -> usize {
-        // The bias is below 2^-32 for the bounds tests use.
+        // The bias is below 2^-32 for the bounds that tests use.
         if bound == 0 { 0 } else { (self.roll() % bound as u64) as usize }
     }
 
-    /// True once in `times`.
+    /// True with probability 1 in `times`.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
-    /// One of these, if there is one.
+    /// A random element; `None` if the slice is empty.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
         let at = self.below(from.len());
         from.get(at)

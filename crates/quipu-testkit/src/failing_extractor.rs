@@ -1,4 +1,4 @@
-//! An extractor that counts what it reads, and dies when a test wants it to.
+//! An extractor that counts texts and panics on demand.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -6,26 +6,26 @@ use std::sync::{Mutex, PoisonError};
 use quipu_core::extract::{Extraction, Reading};
 use quipu_engine::ports::{ExtractError, Extractor};
 
-/// Hands every text on to another extractor, until it dies.
+/// Forwards every text to another extractor until it panics.
 pub struct FailingExtractor<E> {
     inner: E,
     read: Mutex<Vec<String>>,
-    /// Texts it still reads.
+    /// Number of texts left before it panics.
     left: AtomicU64,
 }
 
 impl<E: Extractor> FailingExtractor<E> {
-    /// Reads everything with `inner`.
+    /// Wraps `inner`, without a limit.
     pub fn new(inner: E) -> Self {
         Self { inner, read: Mutex::default(), left: AtomicU64::new(u64::MAX) }
     }
 
-    /// Panics from now on after so many texts, as a process that ends would.
+    /// Panics after `texts` more texts, to simulate the end of the process.
     pub fn die_after(&self, texts: u64) {
         self.left.store(texts, Ordering::SeqCst);
     }
 
-    /// The texts that were read since this was last asked.
+    /// The texts read since the last call.
     pub fn take_read(&self) -> Vec<String> {
         std::mem::take(&mut *self.read.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,6 +1,6 @@
-//! The bodies of the fuzz targets: whatever the bytes, no panic, and the promises below hold.
+//! The bodies of the fuzz targets. No input may cause a panic, and the stated properties must hold.
 //!
-//! `fuzz/` runs them under a fuzzer; `tests/fuzz_smoke.rs` with random and mutated bytes in every test run.
+//! `fuzz/` runs them under a fuzzer; `tests/fuzz_smoke.rs` runs them with random and mutated bytes in every test run.
 
 use std::collections::BTreeSet;
 use std::io::Cursor;
@@ -15,7 +15,7 @@ use quipu_engine::import::{self, ImportFormat, Report};
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::default_registry);
 
-/// A ledger as text, line by line: reading, opening, verifying, folding. What is read is written back the same.
+/// A ledger as lines of text: parse, open, verify, fold. Everything that parses must be written back identically.
 pub fn event_decode(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let events: Vec<SealedEvent> = text.lines().filter_map(|line| ledger::read_line(line).ok()).collect();
@@ -46,10 +46,10 @@ fn fold(user: &UserId, events: &[SealedEvent]) {
     }
 }
 
-/// A document and a patch, each on lines of its own, divided by the first line end.
+/// A document and a patch, separated by the first line feed.
 ///
-/// Applying gives a document within the bounds that reads back the same; guarding changes nothing about it; what was
-/// checked replays to the same document.
+/// Applying a patch gives a document within the limits that reads back identically. Guarding does not change the
+/// result, and a checked patch replays to the same document.
 pub fn json_patch(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Some((document, patch)) = text.split_once('\n') else { return };
@@ -83,10 +83,10 @@ fn again_applied(document: &serde_json::Value, guarded: &core_document::Patch) -
     }
 }
 
-/// An import: the first byte chooses the format, the rest is the input.
+/// An import: the first byte selects the format, the rest is the input.
 ///
-/// Whatever is handed on passes [`Source::check`](quipu_core::source::Source::check), carries the id of its content,
-/// and no id comes twice in a batch.
+/// Every source passes [`Source::check`](quipu_core::source::Source::check) and has the id of its content, and no id
+/// occurs twice in a batch.
 pub fn import(data: &[u8]) {
     let Some((choice, input)) = data.split_first() else { return };
     let format = ImportFormat::ALL[usize::from(*choice) % ImportFormat::ALL.len()];

@@ -1,4 +1,4 @@
-//! Golden ledgers: a ledger as lines, and what it folds to, as JSON.
+//! Golden ledgers: events as lines of text, and the memory they fold to, as JSON.
 
 use quipu_core::Memory;
 use quipu_core::history::History;
@@ -6,7 +6,7 @@ use quipu_core::id::UserId;
 use quipu_core::ledger::{self, FormatError, SealedEvent, Verifier};
 use serde_json::{Value, json};
 
-/// The events as text, one a line.
+/// Formats events as text, one on each line.
 ///
 /// # Errors
 /// See [`FormatError`].
@@ -14,7 +14,7 @@ pub fn to_lines(events: &[SealedEvent]) -> Result<String, FormatError> {
     events.iter().try_fold(String::new(), |text, event| Ok(text + &ledger::write_line(event)? + "\n"))
 }
 
-/// The events of such a text.
+/// Parses the format of [`to_lines`].
 ///
 /// # Errors
 /// See [`FormatError`].
@@ -22,7 +22,7 @@ pub fn from_lines(text: &str) -> Result<Vec<SealedEvent>, FormatError> {
     text.lines().map(ledger::read_line).collect()
 }
 
-/// What a ledger says: the verdict on it, and the memory its events fold to.
+/// The verification result of a ledger and the memory its events fold to.
 ///
 /// # Errors
 /// See [`FormatError`].
@@ -49,7 +49,7 @@ pub fn fold(user: &UserId, events: &[SealedEvent]) -> Result<Value, FormatError>
         "skipped": memory.skipped(),
         "sessions": memory.sessions().iter().map(|session| json!([session.id, session.sources])).collect::<Vec<_>>(),
     });
-    // Goldens of before anything was drawn do not have this part.
+    // Golden files from before derived items were introduced lack this part.
     if !memory.items().is_empty() {
         folded["drawn"] =
             serde_json::to_value(memory.items()).map_err(|error| FormatError::Malformed(error.to_string()))?;

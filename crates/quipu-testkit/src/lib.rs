@@ -1,6 +1,6 @@
-//! What Quipu is tested with: a store in memory, ports a test owns, the contract of a store, bodies for fuzzers.
+//! Test support: a store in memory, controllable ports, the contract of stores, the bodies of fuzz targets.
 //!
-//! Development only: no other crate depends on this one except for its tests.
+//! For development only: other crates depend on it only in their tests.
 //!
 //! ```
 //! use quipu_core::id::UserId;
@@ -48,7 +48,7 @@ pub use sample::Sample;
 pub use scripted_summarizer::{ScriptedAnswer, ScriptedSummarizer};
 pub use seeded_entropy::SeededEntropy;
 
-/// The example in the README, compiled.
+/// The example of the README, as a doc test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 pub struct Readme;

@@ -1,4 +1,4 @@
-//! A store of keys that keeps everything in memory. Clones share it.
+//! A key store in memory. Clones share it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use quipu_engine::ports::{KeyStore, StoreError, StoredKey};
 pub struct MemoryKeys(Arc<Mutex<BTreeMap<String, StoredKey>>>);
 
 impl MemoryKeys {
-    /// No keys.
+    /// An empty store.
     pub fn new() -> Self {
         Self::default()
     }

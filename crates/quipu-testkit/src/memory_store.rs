@@ -1,4 +1,4 @@
-//! A store that keeps everything in memory. Clones share it, so an engine over a clone is the next start of a program.
+//! A ledger store in memory. Clones share the data, so an engine over a clone simulates a restart.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,13 +20,13 @@ mod sharing;
 
 use sharing::MemoryWatch;
 
-/// Ledgers in memory. "Durable" here means: still there for the next engine over the same store.
+/// Ledgers in memory. "Durable" means available to the next engine over the same store.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStore(Arc<Mutex<BTreeMap<UserId, Shared>>>);
 
 type Shared = Arc<Mutex<StoredUser>>;
 
-/// What is kept of one user.
+/// The data of one user.
 #[derive(Debug, Default)]
 struct StoredUser {
     events: Vec<SealedEvent>,
@@ -34,11 +34,11 @@ struct StoredUser {
     projections: BTreeMap<String, Projection>,
     vector_tag: String,
     vectors: BTreeMap<VectorKey, Vec<u8>>,
-    /// Holder and end of each lease, by its name.
+    /// Holder and end of each lease, by name.
     leases: BTreeMap<String, (u64, Timestamp)>,
-    /// Counts what was done, for those who watch.
+    /// Number of changes, for watches.
     changes: u64,
-    /// Set when the ledger is removed or replaced: those who still have it open find it so.
+    /// Set when the ledger is removed or replaced, for handles that are still open.
     given_up: bool,
 }
 
@@ -48,7 +48,7 @@ impl MemoryStore {
         Self::default()
     }
 
-    /// Exchanges a user's events behind every engine's back, as a forger at the medium would.
+    /// Modifies a user's events directly, bypassing the engine, to simulate tampering with the storage.
     pub fn tamper(&self, user: &UserId, with: impl FnOnce(&mut Vec<SealedEvent>)) {
         if let Some(held) = lock(&self.0).get(user) {
             let mut held = lock(held);
@@ -57,7 +57,7 @@ impl MemoryStore {
         }
     }
 
-    /// Puts a ledger in place; one that is there is written to a file with a name like `beside` first.
+    /// Puts a ledger in place. An existing one is first written to a file with a name like `beside`.
     fn put(&self, user: &UserId, replace: bool, new: &Shared, beside: &Path) -> Result<Option<PathBuf>, StoreError> {
         let mut users = lock(&self.0);
         let mut aside = None;
@@ -128,7 +128,7 @@ impl LedgerStore for MemoryStore {
             return Err(StoreError::Exists(format!("{user} has a ledger, and it is kept")));
         }
         let held = Shared::default();
-        // Nobody else has it, and the store may be used while it is filled.
+        // No other handle exists yet, so the store can be used while this one is filled.
         fill(&mut MemoryLedger { user: user.clone(), held: Arc::clone(&held) })?;
         let place = std::env::temp_dir().join(format!("quipu-memory-store-{}", std::process::id()));
         self.put(user, replace, &held, &place)
@@ -162,7 +162,7 @@ impl StoredUser {
         self.changes += 1;
     }
 
-    /// What every call that writes looks at first.
+    /// The precondition of every write.
     fn writable(&mut self) -> Result<(), StoreError> {
         if self.given_up {
             return Err(StoreError::Removed("the ledger was removed while it was open here".to_owned()));
@@ -171,7 +171,7 @@ impl StoredUser {
         Ok(())
     }
 
-    /// Refuses what was made before an erasure, a revert or a fork.
+    /// Fails for data derived before an erasure, a revert or a fork.
     fn not_before_control(&self, level: Seq) -> Result<(), StoreError> {
         if self.events.iter().any(|event| event.control && event.seq > level) {
             return Err(StoreError::Conflict { expected: level, head: self.head().seq });
@@ -188,7 +188,10 @@ impl StoredUser {
         let mut keys: BTreeSet<&str> = self.events.iter().filter_map(key).collect();
         for (seq, event) in (expected + 1..).zip(events) {
             if event.seq != seq {
-                return Err(StoreError::Corrupt(format!("an event with position {} cannot stand at {seq}", event.seq)));
+                return Err(StoreError::Corrupt(format!(
+                    "an event with position {} cannot be stored at {seq}",
+                    event.seq
+                )));
             }
             if !ids.insert(event.id) {
                 return Err(StoreError::Exists(format!("the event {} is in the ledger already", event.id)));
@@ -225,7 +228,7 @@ impl UserLedger for MemoryLedger {
         range: RangeInclusive<Seq>,
         each: &mut dyn FnMut(SealedEvent) -> bool,
     ) -> Result<(), StoreError> {
-        // Copied first: the caller may take its time, or use the store while it reads.
+        // Copied first, so that the callback may be slow or use the store.
         let events: Vec<SealedEvent> =
             lock(&self.held).events.iter().filter(|event| range.contains(&event.seq)).cloned().collect();
         for event in events {

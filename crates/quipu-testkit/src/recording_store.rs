@@ -1,4 +1,4 @@
-//! A store that counts every call: for tests that count work instead of seconds.
+//! A store that counts its calls, for tests that measure work instead of time.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -14,7 +14,7 @@ use quipu_engine::ports::{
     VectorKey, WatchEvent,
 };
 
-/// How often each call was made, by its name in the port; `event` is each event that was read.
+/// The number of calls by method name of the port; `event` counts the events read.
 #[derive(Debug, Clone, Default)]
 pub struct Calls(Arc<Mutex<BTreeMap<&'static str, u64>>>);
 
@@ -23,31 +23,32 @@ impl Calls {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(name).or_default() += 1;
     }
 
-    /// How often one call was made.
+    /// The number of calls of one method.
     pub fn of(&self, name: &str) -> u64 {
         self.all().get(name).copied().unwrap_or_default()
     }
 
-    /// Calls of any name.
+    /// The number of all calls.
     pub fn total(&self) -> u64 {
         self.all().values().sum()
     }
 
-    /// Every call that was made.
+    /// All counters.
     pub fn all(&self) -> BTreeMap<&'static str, u64> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Starts counting at nothing again.
+    /// Resets all counters.
     pub fn reset(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-/// Runs before `users`, `append`, `controls` and `checkpoint`, which it is given by name: may block, or fail in the store's place.
+/// Runs before `users`, `append`, `controls` and `checkpoint`, with the name of the call. It may block, or return an
+/// error instead of the store's result.
 type BeforeCall = Arc<dyn Fn(&'static str) -> Result<(), StoreError> + Send + Sync>;
 
-/// Hands every call on to another store, and counts it.
+/// Forwards every call to another store and counts it.
 pub struct RecordingStore {
     inner: Box<dyn LedgerStore>,
     calls: Calls,
@@ -60,14 +61,14 @@ impl RecordingStore {
         Self { inner, calls: Calls::default(), before: Arc::new(|_| Ok(())) }
     }
 
-    /// The same with something that runs before each `users`, `append`, `controls` and `checkpoint`, given the name of the call. It
-    /// may block, as a store that hangs, and its error is returned in the store's place.
+    /// Adds a function that runs before each `users`, `append`, `controls` and `checkpoint`, with the name of the
+    /// call. It may block, to simulate a store that hangs; its error replaces the store's result.
     #[must_use]
     pub fn before(self, before: impl Fn(&'static str) -> Result<(), StoreError> + Send + Sync + 'static) -> Self {
         Self { before: Arc::new(before), ..self }
     }
 
-    /// The counts, which go on after the store was handed to an engine.
+    /// The counters. They remain available after the store is passed to an engine.
     pub fn calls(&self) -> Calls {
         self.calls.clone()
     }

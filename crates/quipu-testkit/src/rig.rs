@@ -1,4 +1,4 @@
-//! The ports of an engine besides its store.
+//! The ports of a test engine, apart from the store.
 
 use std::sync::Arc;
 
@@ -10,31 +10,31 @@ use crate::counting_embedder::CountingEmbedder;
 use crate::fixed_clock::FixedClock;
 use crate::seeded_entropy::SeededEntropy;
 
-/// Clock, dice and embedder of a test. Engines made by one rig go on with its time and its dice, as restarts would.
+/// Clock, random generator and embedder of a test. Engines made from one value share them, as after a restart.
 #[derive(Clone)]
 pub struct TestEngine {
-    /// The time.
+    /// The clock.
     pub clock: Arc<FixedClock>,
-    /// The dice.
+    /// The random generator.
     pub entropy: Arc<SeededEntropy>,
-    /// Compares spelling; counts what it is asked.
+    /// Compares spelling; counts its calls.
     pub embedder: Arc<CountingEmbedder>,
-    /// Reads facts, if the test wants that.
+    /// Extractor of facts, if any.
     pub extractor: Option<Arc<dyn Extractor>>,
-    /// Tells exchanges, if the test wants that.
+    /// Summarizer, if any.
     pub summarizer: Option<Arc<dyn Summarizer>>,
-    /// Reads windows, if the test wants that.
+    /// Reader of windows, if any.
     pub reader: Option<Arc<dyn WindowReader>>,
-    /// Looks back, if the test wants that.
+    /// Reflector, if any.
     pub reflector: Option<Arc<dyn Reflector>>,
-    /// Orders answers anew, if the test wants that.
+    /// Reranker, if any.
     pub reranker: Option<Arc<dyn Reranker>>,
-    /// Where plain files go, if the test wants that.
+    /// Store of plain files, if any.
     pub vault: Option<Arc<dyn Vault>>,
 }
 
 impl TestEngine {
-    /// A rig whose dice start at a seed.
+    /// Creates the ports, with a seeded random generator.
     pub fn new(seed: u64) -> Self {
         Self {
             clock: Arc::new(FixedClock::new()),
@@ -49,7 +49,7 @@ impl TestEngine {
         }
     }
 
-    /// An engine over a store, with the categories that come with Quipu.
+    /// An engine over a store, with the built-in categories.
     pub fn engine(&self, store: Box<dyn LedgerStore>) -> Engine {
         Engine::new(EngineParts {
             store,
@@ -70,7 +70,7 @@ impl TestEngine {
     }
 }
 
-/// An engine over a store with a fixed clock, seeded dice and [`HashedNgrams`].
+/// An engine over a store with a fixed clock, seeded random numbers and [`HashedNgrams`].
 pub fn engine(store: Box<dyn LedgerStore>) -> Engine {
     TestEngine::new(1).engine(store)
 }

@@ -8,7 +8,7 @@ use quipu_core::source::{Role, Source};
 
 use crate::dice::Rng;
 
-/// Seals one event after the other into one user's ledger. Same seed and same calls: same bytes.
+/// Seals events into one user's ledger. The same seed and the same calls give the same bytes.
 #[derive(Debug, Clone)]
 pub struct Sample {
     user: UserId,
@@ -18,7 +18,7 @@ pub struct Sample {
     dice: Rng,
 }
 
-/// Between two events.
+/// Time between two events.
 const STEP_MICROS: i64 = 1_000_000;
 
 impl Sample {
@@ -32,15 +32,15 @@ impl Sample {
         self.seq
     }
 
-    /// When the newest event was recorded.
+    /// The recording time of the newest event.
     ///
     /// # Errors
-    /// None in the range of times a sample uses.
+    /// None for the times that a sample uses.
     pub fn recorded_at(&self) -> Result<Timestamp, jiff::Error> {
         Timestamp::from_microsecond(self.micros)
     }
 
-    /// Something that was said, with an id of its own.
+    /// A source with a unique id.
     pub fn source(&mut self, text: &str) -> Source {
         Source {
             id: ItemId { kind: ItemKind::Turn, bits: self.dice.roll() },
@@ -55,7 +55,7 @@ impl Sample {
         }
     }
 
-    /// An event that records one text.
+    /// An event that records a text.
     ///
     /// # Errors
     /// See [`FormatError`].
@@ -64,7 +64,7 @@ impl Sample {
         self.seal(&Draft::new(Actor::User, SourceKind::UserSaid, vec![Change::SourceRecorded(source)]))
     }
 
-    /// The same under an idempotency key.
+    /// An event that records a text, with an idempotency key.
     ///
     /// # Errors
     /// See [`FormatError`].
@@ -84,7 +84,7 @@ impl Sample {
         self.seal(&Draft::new(Actor::User, SourceKind::UserEdited, vec![change]))
     }
 
-    /// Any event.
+    /// Seals any draft.
     ///
     /// # Errors
     /// See [`FormatError`].

@@ -1,4 +1,4 @@
-//! A summariser that answers what a test wants, or not at all.
+//! A summarizer with scripted answers and failures.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -7,18 +7,18 @@ use quipu_core::id::UserId;
 use quipu_core::session::{KnownEntry, MergeProposed, RuleBook, SummaryProposal};
 use quipu_engine::ports::{SummarizeError, Summarizer, SummaryInput};
 
-/// What it answers once.
+/// One scripted answer.
 #[derive(Debug, Clone)]
 pub enum ScriptedAnswer {
-    /// This.
+    /// A proposal.
     Says(SummaryProposal),
-    /// Nothing in time.
+    /// A timeout.
     Late,
-    /// No proposal.
+    /// A malformed answer.
     Garbled,
 }
 
-/// Answers by script; by rules where the script is at its end.
+/// Answers by a script, and by rules once the script has ended.
 #[derive(Debug, Default)]
 pub struct ScriptedSummarizer {
     script: Mutex<VecDeque<ScriptedAnswer>>,
@@ -26,12 +26,12 @@ pub struct ScriptedSummarizer {
 }
 
 impl ScriptedSummarizer {
-    /// Answers so from now on, one after the other.
+    /// Appends answers to the script.
     pub fn will(&self, script: impl IntoIterator<Item = ScriptedAnswer>) {
         self.script.lock().unwrap_or_else(PoisonError::into_inner).extend(script);
     }
 
-    /// The turns it was asked about since this was last asked.
+    /// The turns it was called for since the last call.
     pub fn take_asked(&self) -> Vec<u32> {
         std::mem::take(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,4 +1,4 @@
-//! Randomness that follows from a seed.
+//! A seeded source of random bytes.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,12 +6,12 @@ use quipu_engine::ports::Entropy;
 
 use crate::dice::Rng;
 
-/// Gives the same bytes for the same seed and the same order of calls.
+/// Gives the same bytes for the same seed and order of calls.
 #[derive(Debug)]
 pub struct SeededEntropy(Mutex<Rng>);
 
 impl SeededEntropy {
-    /// Starts at a seed.
+    /// Creates a generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self(Mutex::new(Rng::new(seed)))
     }

@@ -1,4 +1,4 @@
-//! The contract of a ledger store, on every store there is.
+//! Runs the contract of ledger stores on every implementation.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 

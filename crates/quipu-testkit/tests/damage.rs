@@ -1,4 +1,5 @@
-//! Damaged files: every flipped bit that changes what is read is found and named, and no wrong text is ever served.
+//! Damaged files: every flipped bit that changes the content is detected and located, and no wrong text is ever
+//! returned.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -32,7 +33,7 @@ fn engine(folder: &Path) -> Result<Engine, Error> {
     Ok(TestEngine::new(2).engine(Box::new(SqliteStore::open(folder, options())?)))
 }
 
-/// A closed folder with one ledger of everything: turns, edits, a revert, an erasure, a snapshot with a tail.
+/// A closed folder with one ledger of all kinds of events: turns, edits, a revert, an erasure, a snapshot with a tail.
 fn written() -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let engine = engine(folder.path()).unwrap();
@@ -66,13 +67,13 @@ fn text(n: u32) -> String {
     )
 }
 
-/// Everything a reader can be told.
+/// Everything a reader can get.
 #[derive(Debug, PartialEq)]
 struct Told {
     items: Vec<(String, String, Seq)>,
     core: serde_json::Value,
     answers: Vec<(String, String)>,
-    /// True if the answers were said to be weaker than they could be.
+    /// Whether the answers were marked as degraded.
     degraded: bool,
 }
 
@@ -99,7 +100,7 @@ fn stored(folder: &Path) -> Result<Vec<SealedEvent>, Error> {
     Ok(events)
 }
 
-/// What came of one piece of damage.
+/// Results for one kind of damage.
 #[derive(Debug, Default)]
 struct Tally {
     tried: u64,
@@ -109,7 +110,7 @@ struct Tally {
     located: u64,
     healed: u64,
     weaker: u64,
-    /// Changed events that no report names, changed answers without an error, panics: each with its place.
+    /// Failures with their places: changed events that no report names, changed answers without an error, panics.
     missed: Vec<String>,
     unlocated: Vec<String>,
     served: Vec<String>,
@@ -134,7 +135,7 @@ fn original() -> Original {
 }
 
 impl Original {
-    /// Puts damaged bytes in place, lets everybody read, and judges what they were told.
+    /// Writes damaged bytes, runs all readers, and judges their results.
     fn judge(&self, what: &str, bytes: &[u8], tally: &mut Tally) {
         files_below(self.folder.path()).iter().for_each(|path| fs::remove_file(path).unwrap());
         fs::write(&self.file, bytes).unwrap();
@@ -147,7 +148,7 @@ impl Original {
 
     fn read_all(&self, what: &str, tally: &mut Tally) {
         let folder = self.folder.path();
-        // First as a reader who suspects nothing.
+        // First as a reader that does not verify.
         let answers = engine(folder).and_then(|engine| told(&engine));
         let found = stored(folder);
         let report = engine(folder).and_then(|engine| verify(&engine, &me(), &[], &mut |_| {}));
@@ -164,7 +165,7 @@ impl Original {
                 let difference = format!("{what}: {}", self.first_difference(answers));
                 match right && answers.answers.iter().all(known) {
                     false => tally.served.push(difference),
-                    // What is damaged is only derived: the answers may be weaker if they say so.
+                    // Only derived data is damaged: answers may be weaker if they are marked as degraded.
                     true if answers.degraded => tally.weaker += 1,
                     true => tally.misranked.push(difference),
                 }
@@ -192,7 +193,7 @@ impl Original {
             }
             Ok(_) => match answers {
                 Ok(_) => tally.harmless += 1,
-                // The ledger is whole and something rebuildable is not: a reader may be told so, if a rebuild helps.
+                // The ledger is intact and derived data is damaged: an error is allowed if a rebuild helps.
                 Err(error) => {
                     let rebuilt = engine(folder).and_then(|engine| {
                         quipu_engine::rebuild(&engine, &me(), &mut |_| {}).and_then(|_| told(&engine))
@@ -223,7 +224,7 @@ impl Original {
     }
 }
 
-/// The first of a list that may be long.
+/// The first elements of a possibly long list.
 fn some(list: &[String]) -> &[String] {
     &list[..list.len().min(5)]
 }
@@ -306,7 +307,7 @@ fn zeroed_and_exchanged_pages_are_found() {
     tally.settle("pages");
 }
 
-/// Where a blob that begins with these bytes lies in a file.
+/// Offsets in a file of the blobs that begin with these bytes.
 fn places_of(bytes: &[u8], mark: &[u8]) -> Vec<usize> {
     bytes.windows(mark.len()).enumerate().filter(|(_, window)| *window == mark).map(|(at, _)| at).collect()
 }
@@ -324,7 +325,7 @@ fn a_damaged_index_or_snapshot_is_told_and_made_again() {
         files_below(original.folder.path()).iter().for_each(|path| fs::remove_file(path).unwrap());
         fs::write(&original.file, bytes).unwrap();
 
-        // Other dice than those the ledger was made with, which would give its ids again.
+        // A seed other than the one the ledger was made with, which would repeat its ids.
         let store = SqliteStore::open(original.folder.path(), options()).unwrap();
         let engine = TestEngine::new(7).engine(Box::new(store));
         let report = verify(&engine, &me(), &[], &mut |_| {}).unwrap();
@@ -332,7 +333,7 @@ fn a_damaged_index_or_snapshot_is_told_and_made_again() {
         assert!(!report.is_intact());
         let found = told(&engine).unwrap();
         assert_eq!((&found.items, &found.core), (&original.told.items, &original.told.core));
-        // What is written next takes the place of what was damaged.
+        // New data replaces the damaged data.
         for n in 0..4 {
             remember(&engine, &me(), &Utterance::of_user(text(70 + n)), &RememberOptions::default()).unwrap();
             snapshot(&engine, &me()).unwrap();

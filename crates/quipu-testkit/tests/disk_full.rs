@@ -1,8 +1,7 @@
-//! A full disk: what was acknowledged stays readable, erasing still works, and freed space is used again without a
-//! restart.
+//! A full disk: acknowledged events stay readable, erasing still works, and freed space is used without a restart.
 //!
-//! The disk is a small tmpfs. Mounting needs root; without it the test starts itself again in a user namespace of its
-//! own. Where neither is possible it fails: a test that did not run is not a test that passed.
+//! The disk is a small tmpfs. Mounting needs root; otherwise the test restarts itself in its own user namespace. If
+//! neither is possible the test fails, because skipping it would hide that it did not run.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -47,7 +46,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // What cannot be unmounted goes with the namespace or the machine.
+        // If unmounting fails, the mount ends with the namespace or the machine.
         let _ = Command::new("umount").arg(self.0.path()).status();
     }
 }
@@ -60,7 +59,7 @@ fn said(n: u64) -> String {
     format!("turn {n}: {}", "words that fill the disk ".repeat(300))
 }
 
-/// What was acknowledged, and nothing that was refused.
+/// Checks that exactly the acknowledged turns are present.
 fn same_turns(engine: &Engine, acked: &[(u64, String)], when: &str) {
     let name = |text: &str| text.split(':').next().map(str::to_owned);
     let (found, told): (BTreeSet<String>, BTreeSet<String>) =
@@ -96,7 +95,7 @@ fn a_full_disk_loses_nothing_and_can_be_cleaned_from_inside() {
     );
 }
 
-/// Fills the disk up to a little room.
+/// Fills the disk except for a small remainder.
 fn fill(path: &Path) {
     let mut file = fs::File::create(path).unwrap();
     let block = vec![0x5a; 1 << 18];
@@ -117,13 +116,14 @@ fn fill_and_free(disk: &Disk) {
     let mut acked: Vec<(u64, String)> = Vec::new();
     let mut number = 0;
     for round in 0..effort(3) {
-        // given a disk that somebody else fills for the most part
+        // given a disk that another file fills for the most part
         fill(&filler);
         // when it is written to until it is full
         let mut refused = 0;
         while refused < 3 {
             number += 1;
-            // Every other one is indexed too: what then has no room must not make a durable turn look refused.
+            // Every other turn is also indexed. If there is no space for that, the durable turn must still be
+            // acknowledged.
             let options = RememberOptions { durable_only: number % 2 == 0, ..RememberOptions::default() };
             match remember(&engine, &me(), &Utterance::of_user(said(number)), &options) {
                 Ok(receipt) => acked.push((receipt.seq, said(number))),
@@ -132,7 +132,7 @@ fn fill_and_free(disk: &Disk) {
             }
             assert!(number < 10_000, "the disk never got full");
         }
-        // then everything that was acknowledged can be read, here and by the proof
+        // then every acknowledged turn can be read, and the ledger verifies
         same_turns(&engine, &acked, &format!("round {round}, full"));
         let report = verify(&engine, &me(), &[], &mut |_| {}).unwrap();
         assert!(report.is_intact(), "round {round}: {report:?}");
@@ -143,7 +143,7 @@ fn fill_and_free(disk: &Disk) {
             assert!(outcome.is_ok(), "round {round}: {outcome:?}");
             assert_eq!(show(&engine, &me(), EventRef::Seq(seq)).unwrap().changes, [None], "round {round}");
         }
-        // and when space is freed, it goes on without a restart
+        // and when space is freed, writing works without a restart
         fs::remove_file(&filler).unwrap();
         for _ in 0..5 {
             number += 1;
@@ -155,7 +155,7 @@ fn fill_and_free(disk: &Disk) {
         let ballast = fs::metadata(folder.join("ballast")).map_or(0, |found| found.len());
         println!("round {round}: {} turns held, ballast {ballast} bytes", acked.len());
     }
-    // and a restart finds the same
+    // and a restart finds the same turns
     drop(engine);
     let store = SqliteStore::open(
         &folder,

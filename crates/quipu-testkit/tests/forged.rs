@@ -1,7 +1,7 @@
-//! Forged ledgers: whatever is changed in the stored events, at whatever place, verify says so.
+//! Forged ledgers: verify detects every change to stored events, at every position.
 //!
-//! What a forger can do without breaking a link — cutting the tail off, or writing history again from some event on —
-//! only somebody who kept an older head can notice: those forgeries are judged with a pin.
+//! Truncating the ledger, or rewriting history from some event on, breaks no link. Only the holder of an older head
+//! can detect these forgeries, so they are checked with a pin.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -23,13 +23,13 @@ const SEED: u64 = 20_260_101;
 
 type Events = Vec<SealedEvent>;
 
-/// Changes the events at a position in one way; false if the kind has nothing to change there.
+/// Modifies the events at a position in one way. Returns false if there is nothing to modify.
 type Forge = fn(&mut Events, usize, &mut Case) -> bool;
 
-/// What a forger has at hand.
+/// The material available to a forger.
 struct Case {
     dice: Rng,
-    /// The same ledger before anything was erased: an old backup.
+    /// The same ledger before the erasures, as in an old backup.
     before_erasing: Events,
     /// Another user's ledger of the same length.
     foreign: Events,
@@ -39,7 +39,7 @@ fn user(name: &str) -> UserId {
     UserId::parse(name).unwrap()
 }
 
-/// Events of every kind that an engine makes in one ledger.
+/// Events of every kind that an engine records in one ledger.
 fn grow(engine: &Engine, me: &UserId, turns: u64) {
     for n in 0..turns {
         let said =
@@ -63,7 +63,7 @@ fn events_of(store: &MemoryStore, user: &UserId) -> Events {
     events
 }
 
-/// A ledger that was forked, has erasures inside and goes on after them; and what a forger has.
+/// A ledger that was forked and contains erasures followed by other events, with the forger's material.
 fn original() -> (Events, Case) {
     let store = MemoryStore::new();
     let engine = engine(Box::new(store.clone()));
@@ -81,7 +81,7 @@ fn original() -> (Events, Case) {
     (events_of(&store, &me), case)
 }
 
-/// As [`grow`], without the keys the fork has already.
+/// As [`grow`], without the keys that the fork already has.
 fn grow_on(engine: &Engine, me: &UserId) {
     for n in 0..12 {
         let key = (n % 3 == 0).then(|| format!("own key {n}"));
@@ -99,7 +99,7 @@ fn judge(events: &[SealedEvent], pins: &[Pin]) -> Verification {
     verifier.finish()
 }
 
-/// Rewrites a header as JSON and seals it again with a hash that fits.
+/// Edits a header as JSON and seals it again with a matching hash.
 fn reseal(event: &mut SealedEvent, edit: impl FnOnce(&mut Value)) {
     let mut header: Value = serde_json::from_slice(&event.header).unwrap();
     edit(&mut header);
@@ -113,7 +113,7 @@ fn edit_header(event: &mut SealedEvent, edit: impl FnOnce(&mut Value)) {
     event.hash = hash;
 }
 
-/// Writes another payload under a new salt, and the digest into the header, as the writer would have.
+/// Replaces the payload and salt, with a matching digest in the header, as a writer would.
 fn rewrite(event: &mut SealedEvent) -> bool {
     let Some(change) = event.changes.first_mut().filter(|change| change.bytes.is_some()) else { return false };
     let bytes = br#"{"type":"core_patched","patch":[]}"#.to_vec();
@@ -125,7 +125,7 @@ fn rewrite(event: &mut SealedEvent) -> bool {
     true
 }
 
-/// Makes every event from a position on continue the one before it again.
+/// Relinks every event from a position on to its predecessor.
 fn relink(events: &mut Events, from: usize) {
     for at in from.max(1)..events.len() {
         let prev = events[at - 1].hash.to_hex().to_string();
@@ -137,7 +137,7 @@ fn has_payload(events: &Events, at: usize) -> bool {
     events[at].changes.iter().any(|change| change.bytes.is_some())
 }
 
-/// Forgeries no link survives.
+/// Forgeries that break a link.
 const KINDS: &[(&str, Forge)] = &[
     ("two neighbours swapped", |events, at, _| {
         at + 1 < events.len() && {
@@ -377,7 +377,7 @@ const KINDS: &[(&str, Forge)] = &[
         }
     }),
     ("a foreign fork: the fork names another past, every link mended", |events, at, case| {
-        // The events before the fork are exchanged for those of a stranger.
+        // Replaces the events before the fork by those of another user.
         let fork = events.iter().position(|event| {
             matches!(ledger::open_change(event, 0), Ok(Some(quipu_core::event::Change::Forked { .. })))
         });
@@ -391,7 +391,7 @@ const KINDS: &[(&str, Forge)] = &[
     }),
 ];
 
-/// Forgeries that leave a whole chain behind: only a pin tells.
+/// Forgeries with an intact chain, which only a pin detects.
 const PINNED: &[(&str, Forge)] = &[
     ("the tail cut off", |events, at, _| {
         at + 1 < events.len() && {
@@ -463,7 +463,7 @@ fn damage_is_named_where_it_is() {
         let damage = judge(&copy, &[]).damage;
         let places: Vec<ChangeRef> =
             damage.iter().map(|found| ChangeRef { seq: found.seq, index: found.change.unwrap_or(u32::MAX) }).collect();
-        // Changed controls no longer say what they said, so more may be amiss; the place itself is always named.
+        // Changed control events can cause further damage; the place itself must always be named.
         assert!(places.contains(&ChangeRef { seq: events[at].seq, index: 0 }), "{damage:?}");
     }
 }

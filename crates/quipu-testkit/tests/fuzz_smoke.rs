@@ -1,4 +1,4 @@
-//! The bodies of the fuzz targets on random bytes and on mutations of good input: a short run that needs no fuzzer.
+//! Runs the bodies of the fuzz targets on random bytes and on mutations of valid input, without a fuzzer.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -20,7 +20,7 @@ fn files(folder: &str) -> Vec<Vec<u8>> {
     paths.iter().map(|path| fs::read(path).unwrap()).collect()
 }
 
-/// Numbers, names and marks that parsers trip over.
+/// Numbers, names and marks that tend to expose errors in parsers.
 const MORSELS: [&[u8]; 30] = [
     b"0",
     b"-1",
@@ -71,7 +71,7 @@ fn mutated(seeds: &[Vec<u8>], dice: &mut Rng) -> Vec<u8> {
             }
             4 => drop(bytes.drain(at..(at + dice.below(60)).min(bytes.len()))),
             5 => {
-                // A piece of another seed, or the same piece again.
+                // A piece of another seed, or a repetition of the same piece.
                 let other = dice.pick(seeds).unwrap();
                 let from = dice.below(other.len());
                 let piece = other[from..(from + dice.below(300)).min(other.len())].to_vec();
@@ -83,7 +83,7 @@ fn mutated(seeds: &[Vec<u8>], dice: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-/// Exchanges a number for an odd one: half of what goes wrong in formats goes wrong there.
+/// Replaces a number by an extreme one, since many format errors involve numbers.
 fn digits(bytes: &mut Vec<u8>, dice: &mut Rng) {
     let starts: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at].is_ascii_digit()).collect();
     let Some(&at) = dice.pick(&starts) else { return };
@@ -110,7 +110,7 @@ fn feed(target: &str, seeds: &[Vec<u8>], body: fn(&[u8])) {
 #[test]
 fn ledger_lines() {
     let mut seeds = files("fuzz/seeds/event_decode");
-    // One of them holds every change about items.
+    // One of them contains every change about items.
     seeds.extend(files("testdata/golden/v1").into_iter().filter(|bytes| bytes.starts_with(b"{\"quipu_ledger\"")));
     feed("event_decode", &seeds, fuzzing::event_decode);
 }
@@ -124,7 +124,7 @@ fn json_patches() {
 fn imports() {
     let mut seeds = files("fuzz/seeds/import");
     for file in files("testdata/import") {
-        // Each file as every format: the first byte chooses.
+        // Each file in every format, which the first byte selects.
         seeds.extend((0..12).map(|format| [vec![format], file.clone()].concat()));
     }
     feed("import", &seeds, fuzzing::import);

@@ -1,4 +1,4 @@
-//! Ledgers written by earlier versions read, verify and fold to what they always did. The files are never edited.
+//! Ledgers written by earlier versions parse, verify and fold as before. The files are never edited.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 

@@ -1,7 +1,7 @@
-//! A writer is killed in the middle of its work, again and again: what it was told is durable is there, the chain has no
-//! gap, what it was told is erased is in no file.
+//! Kills a writer repeatedly in the middle of its work: acknowledged events are present, the chain has no gap, and
+//! acknowledged erasures leave the erased text in no file.
 //!
-//! This proves what survives the death of a process. The page cache survives too, so it says nothing of power cuts.
+//! This covers the death of a process. The page cache survives it, so power failures are not covered.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -19,14 +19,14 @@ use quipu_sqlite::{SqliteStore, StoreOptions};
 use quipu_testkit::{Rng, TestEngine, effort, files_below, seed};
 use tempfile::TempDir;
 
-/// Length of the text that only one item of a writer holds.
+/// Length of the text that only one item of a writer contains.
 const TEXT_BYTES: usize = 28;
 
-/// What the writer was told.
+/// The acknowledgements of the writer.
 #[derive(Default)]
 struct Acked {
     hashes: BTreeMap<Seq, String>,
-    /// Target and a text only it held.
+    /// Erased event, and a text that only it contained.
     erased: BTreeMap<Seq, String>,
     head: Seq,
 }
@@ -60,7 +60,7 @@ impl Acked {
     }
 }
 
-/// Lets a writer work until so many calls were acknowledged, then kills it; hears everything it said before it died.
+/// Runs a writer until `acks` calls are acknowledged, kills it, and reads the rest of its output.
 fn kill_after(acks: usize, folder: &Path, seed: u64, acked: &mut Acked, tally: &mut Tally) {
     let mut writer: Child = Command::new(env!("CARGO_BIN_EXE_torture_writer"))
         .args([folder.as_os_str(), seed.to_string().as_ref()])
@@ -77,12 +77,12 @@ fn kill_after(acks: usize, folder: &Path, seed: u64, acked: &mut Acked, tally: &
             break;
         }
     }
-    // Some die at once, some a little later, inside whatever comes next.
+    // Varies the point at which the writer dies.
     std::thread::sleep(std::time::Duration::from_micros(seed % 4000));
     writer.kill().unwrap();
     let status = writer.wait().unwrap();
     assert_ne!(status.code(), Some(1), "the writer failed by itself");
-    // A line that was cut by the kill is not an acknowledgement.
+    // A line truncated by the kill is not an acknowledgement.
     lines.map_while(Result::ok).filter(|line| is_whole(line)).for_each(|line| acked.take(&line, tally));
 }
 
@@ -91,12 +91,12 @@ fn is_whole(line: &str) -> bool {
     match words.as_slice() {
         ["wrote", _, hash] => hash.len() == 64,
         ["erased", _, _, text] => text.len() == TEXT_BYTES,
-        // A position may be cut short and still be a number: it is not needed.
+        // A truncated position may still be a number, so the line is not used.
         _ => false,
     }
 }
 
-/// What a restart finds.
+/// Checks the state after a restart.
 fn examine(folder: &Path, acked: &mut Acked, tally: &mut Tally, thorough: bool) {
     let me = UserId::parse("me").unwrap();
     let store = SqliteStore::open(folder, StoreOptions { ballast_bytes: 1 << 16, ..StoreOptions::default() }).unwrap();
@@ -111,7 +111,7 @@ fn examine(folder: &Path, acked: &mut Acked, tally: &mut Tally, thorough: bool) 
     assert!(report.ledger.pins.iter().all(|pin| pin.holds), "acknowledged, then lost: {:?}", report.ledger.pins);
     let head = report.ledger.head_seq;
     assert!(head >= acked.head, "acknowledged up to {}, found {head}", acked.head);
-    // One call can be under way when the writer dies: it is there or it is not.
+    // The call that was running when the writer died either took effect or did not.
     assert!(head <= acked.head + 1, "acknowledged up to {}, found {head}", acked.head);
     tally.in_flight += head - acked.head;
     tally.events += head - acked.head;
@@ -139,13 +139,13 @@ fn examine(folder: &Path, acked: &mut Acked, tally: &mut Tally, thorough: bool) 
     assert!(seen, "the search does not even find what is there");
 }
 
-/// Every `needle-…` of a writer in these bytes.
+/// Every `needle-…` text of a writer in these bytes.
 fn needles(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let starts = bytes.windows(7).enumerate().filter(|(_, window)| *window == b"needle-").map(|(at, _)| at);
     starts.filter_map(|at| bytes.get(at..at + TEXT_BYTES))
 }
 
-/// Cycles in one folder before the next is taken: checking gets slower as the ledger grows.
+/// Cycles in one folder before a new one is used, as checking gets slower with the size of the ledger.
 const CYCLES_PER_FOLDER: u32 = 25;
 
 #[test]
@@ -161,7 +161,7 @@ fn what_was_acknowledged_survives_kill_9() {
             (folder, acked) = (TempDir::new().unwrap(), Acked::default());
         }
         let before = acked.hashes.len() + acked.erased.len();
-        // Some die before the first acknowledgement.
+        // Some writers die before the first acknowledgement.
         let acks = dice.below(25);
         kill_after(acks, folder.path(), dice.roll(), &mut acked, &mut tally);
         tally.cycles += 1;

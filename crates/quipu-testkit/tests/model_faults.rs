@@ -1,5 +1,5 @@
-//! Every fault of a model server, again and again, against a whole engine: nothing that was said is lost, nothing that was not
-//! said is kept, no request fails because of a model, and no budget is exceeded.
+//! Runs a whole engine against every fault of a model server: nothing said is lost, nothing invented is stored, no
+//! request fails because of a model, and no budget is exceeded.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -19,7 +19,7 @@ use quipu_engine::{
     Budget, Engine, FactOptions, RecallOptions, RememberOptions, SessionContextOptions, Until, Utterance, facts, get,
     process, recall, remember, session, session_context, set_base_truth, status, verify,
 };
-use quipu_models::fake::{FakeRequest, FakeScript, FakeServer, Fault, PlannedFault, Repetition};
+use quipu_fake_model::{FakeRequest, FakeScript, FakeServer, Fault, PlannedFault, Repetition};
 use quipu_models::language::{Allowance, Endpoint, Limits, ModelUsage, Provider, RemoteModel};
 use quipu_models::{ModelReader, ModelSummarizer, RuleExtractor};
 use quipu_testkit::{MemoryStore, TestEngine, seed};
@@ -28,10 +28,10 @@ use serde_json::{Value, json};
 const SEEDS: u64 = 40;
 const THREADS: usize = 8;
 const S: &str = "chat";
-/// Tokens a user may spend a day: some faults use them up.
+/// Daily token limit of a user, which some faults exhaust.
 const TOKENS_PER_DAY: u64 = 30_000;
-/// Requests one world may cost a model server while it has a fault. Two exchanges and three sources are asked about, twice;
-/// each with at most two attempts a rung and one answer asked for again.
+/// Maximum requests of one world to a model server with a fault. The model is used for two exchanges and three
+/// sources, twice, each with at most two attempts for a JSON mode and one request for a corrected answer.
 const REQUESTS_MAX: usize = 24;
 const DAY_MICROS: i64 = 86_400_000_000;
 /// 2026-02-01T00:00:00Z.
@@ -39,7 +39,7 @@ const START_MICROS: i64 = 1_769_904_000_000_000;
 
 const CITIES: [&str; 4] = ["Porto", "Lyon", "Graz", "Oslo"];
 const HOBBIES: [&str; 4] = ["kayaking", "beekeeping", "pottery", "fencing"];
-/// What only a faulty reply says.
+/// Texts that only faulty replies contain.
 const JUNK: [&str; 12] = [
     "Zanzibar",
     "evil.example",
@@ -55,7 +55,7 @@ const JUNK: [&str; 12] = [
     "\u{0}",
 ];
 
-/// What is said in a world, by whom.
+/// The messages of a world, with their roles.
 fn said(number: u64) -> Vec<(Role, String)> {
     let (city, hobby) = (CITIES[(number % 4) as usize], HOBBIES[(number / 4 % 4) as usize]);
     vec![
@@ -75,7 +75,7 @@ fn said(number: u64) -> Vec<(Role, String)> {
     ]
 }
 
-/// What a model says that does its work.
+/// A correct reply of the model.
 fn good(asked: &FakeRequest) -> String {
     let text = asked.last_user();
     if asked.system.contains("user_summary") {
@@ -155,7 +155,7 @@ struct Sum {
     worlds: usize,
 }
 
-/// Everything that is kept of a world besides the words themselves; its budget, which no other world has, as "N".
+/// Everything stored in a world apart from the messages. Its budget, which is unique to the world, is replaced by "N".
 fn kept(engine: &Engine, user: &UserId, number: u64) -> Vec<String> {
     let options = FactOptions { all: true, ..FactOptions::default() };
     let mut all: Vec<String> = facts(engine, user, &options)
@@ -177,7 +177,7 @@ fn told(engine: &Engine, user: &UserId) -> (Vec<String>, Vec<String>) {
     (entries, summaries.flat_map(|turn| [turn.user_summary.clone(), turn.assistant_summary.clone()]).collect())
 }
 
-/// Lets a user live through a conversation while the server has a fault, and then without it.
+/// Runs the conversation of a user while the server has a fault, and then without it.
 fn live(
     world: &World,
     fault: Option<(Fault, Repetition)>,
@@ -203,7 +203,7 @@ fn live(
             fail("context", error.to_string());
         }
     }
-    // A request of the world before may be read late; it does not hold this world's words.
+    // A late request may belong to the previous world; it lacks the words of this one.
     let own = format!("Budget: {} euros", 100 + number);
     let asked = world.server.received().iter().any(|one| String::from_utf8_lossy(&one.body).contains(&own));
     assert!(!asked, "remembering waited for a model");
@@ -223,7 +223,7 @@ fn live(
         sum.over_budget.push(format!("{name} {number}: {spent:?}"));
     }
     inspect(world, &user, (name, number), &items, healthy, sum);
-    // The fault is over, and it is another day.
+    // The fault is over, on another day.
     world.server.rescript(script(None, seed));
     world.rig.clock.put(START_MICROS + DAY_MICROS * (3 * number as i64 + 1));
     for _ in 0..50 {
@@ -276,7 +276,7 @@ fn inspect(
 #[test]
 fn no_fault_of_a_model_loses_or_spoils_anything() {
     let seed = seed();
-    // What a world keeps where nothing goes wrong is all that any world may keep.
+    // The items stored in a world without faults are the only ones that any world may store.
     let healthy: Vec<BTreeSet<String>> = {
         let world = world();
         let all = (0..16).map(|number| {
@@ -336,7 +336,7 @@ fn no_fault_of_a_model_loses_or_spoils_anything() {
         sum.requests,
         sum.most_requests,
     );
-    // One of each kind is enough to see what is wrong.
+    // A few of each kind are enough for a diagnosis.
     let few = |all: &[String]| {
         let kinds: BTreeSet<&str> =
             all.iter().map(|one| one.split(|c: char| c.is_ascii_digit()).next().unwrap()).collect();

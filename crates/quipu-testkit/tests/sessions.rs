@@ -1,5 +1,5 @@
-//! Whatever is said, refused, taken back, erased and consolidated in a session, in whatever order: hard exceptions stand in every
-//! context, every entry has its ground, nothing of what is erased is left, and the ledger tells it all again byte for byte.
+//! Random sequences of messages, refusals, reverts, erasures and consolidations in sessions: hard exceptions are in
+//! every context, every entry has a source, nothing erased remains, and a replay gives identical bytes.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -58,7 +58,7 @@ struct World {
     dice: Rng,
     canaries: u32,
     erased: Vec<String>,
-    /// What came about.
+    /// The outcomes that occurred.
     seen: BTreeSet<&'static str>,
 }
 
@@ -99,7 +99,7 @@ impl World {
             12 => self.script.will([ScriptedAnswer::Late]),
             13 => self.script.will([ScriptedAnswer::Garbled, ScriptedAnswer::Garbled]),
             14 => {
-                // Whatever a model proposes: changes of everything, with words of other turns.
+                // Arbitrary proposals of a model, including words of other turns.
                 let known = allowed(quipu_engine::session(&self.engine, &me(), &session, When::Now));
                 let texts: Vec<String> =
                     known.into_iter().flat_map(|state| state.base_truth).map(|truth| truth.text).collect();
@@ -144,7 +144,7 @@ impl World {
         }
     }
 
-    /// A test in which nothing happens finds nothing.
+    /// Records the situations that occur, so that the test can check that all of them did.
     fn note(&mut self) {
         let Some(status) = allowed(status(&self.engine, &me())) else { return };
         let mut saw = |what, it: bool| self.seen.extend(it.then_some(what));

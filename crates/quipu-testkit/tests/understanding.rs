@@ -1,5 +1,5 @@
-//! Whatever is said, taken back, decided and erased, in whatever order: one value at most, facts and core document agree,
-//! and the ledger tells it all again byte for byte.
+//! Random sequences of messages, reverts, decisions and erasures: relations with one value have at most one, facts and
+//! core document agree, and a replay gives identical bytes.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -99,7 +99,7 @@ fn step(engine: &Engine, dice: &mut Rng) {
     }
 }
 
-/// What may be refused without anything being wrong.
+/// Accepts expected refusals.
 fn allowed(outcome: Result<(), Error>) {
     match outcome {
         Ok(()) | Err(Error::NotFound(_) | Error::Refused(_) | Error::Invalid(_)) => {}
@@ -129,14 +129,14 @@ fn check(engine: &Engine, told: &str) {
     }
 }
 
-/// What happened, for a failure to be understood.
+/// The events so far, for failure messages.
 fn story(engine: &Engine) -> String {
     let all = quipu_engine::LogOptions { before: None, limit: 100, reference: None };
     let entries = quipu_engine::log(engine, &me(), &all).unwrap_or_default();
     entries.iter().rev().map(|entry| format!("\n{} {:?} {}", entry.seq, entry.standing, entry.summary)).collect()
 }
 
-/// Every value of the core document that stands where facts stand, with its place.
+/// Every value of the core document at a place for facts, with its place.
 fn of_core(core: &Value) -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
     for category in ["location", "preferences", "dietaryProfile", "healthProfile", "relationships", "identity", "work"]

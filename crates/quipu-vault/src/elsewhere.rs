@@ -1,18 +1,18 @@
-//! Systems without the calls that keep links out.
+//! Stub for systems without the calls that keep links out.
 
 use std::path::PathBuf;
 
 use quipu_core::id::UserId;
 use quipu_engine::ports::{UserVault, Vault, VaultError};
 
-/// Users' folders below one folder.
+/// A folder with one folder for each user.
 #[derive(Debug)]
 pub struct FolderVault {
     root: PathBuf,
 }
 
 impl FolderVault {
-    /// Nothing is made before the first user.
+    /// Creates nothing until the first user is opened.
     pub fn new(root: PathBuf) -> Self {
         Self { root }
     }

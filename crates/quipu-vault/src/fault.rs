@@ -1,11 +1,11 @@
-//! Errors of the system as sentences.
+//! Translates system errors into messages.
 
 use std::path::Path;
 
 use quipu_engine::ports::VaultError;
 use rustix::io::Errno;
 
-/// What an error of the system means for a file or folder.
+/// The error for a failed call on a file or folder.
 pub(crate) fn of(place: &Path, verb: &str, errno: Errno) -> VaultError {
     let place = place.display();
     match errno {

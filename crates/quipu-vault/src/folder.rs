@@ -1,4 +1,4 @@
-//! A folder of users' folders.
+//! A vault in a folder, with one folder for each user.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -17,12 +17,12 @@ use rustix::io::Errno;
 
 use crate::{fault, tree};
 
-/// Ends the name of a file that is not whole yet.
+/// Suffix of an incomplete file.
 const UNFINISHED: &str = ".partial";
-/// Beyond so many files the whole file system is flushed once instead of each file.
+/// With more files than this, the whole file system is synced once instead of each file.
 const SINGLY_MAX: usize = 16;
 
-/// How often a folder in which another process writes is tried, and how long after each try: 30 seconds together.
+/// Number of attempts to lock a folder that another process writes to: 30 seconds in total.
 const LOCK_TRIES: u32 = 1_500;
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
@@ -31,19 +31,19 @@ const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 type Result<T> = std::result::Result<T, VaultError>;
 
-/// Users' folders below one folder.
+/// A folder with one folder for each user.
 #[derive(Debug)]
 pub struct FolderVault {
     root: PathBuf,
 }
 
 impl FolderVault {
-    /// Nothing is made before the first user.
+    /// Creates nothing until the first user is opened.
     pub fn new(root: PathBuf) -> Self {
         Self { root }
     }
 
-    /// The folder of all; a person may have chosen a link for it.
+    /// Opens the root folder. It may be a link, since the user configured it.
     fn root(&self, create: bool) -> Result<Option<OwnedFd>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         match rustix::fs::open(&self.root, flags, Mode::empty()) {
@@ -78,7 +78,7 @@ impl Vault for FolderVault {
     }
 }
 
-/// One user's folder, open.
+/// The open folder of one user.
 #[derive(Debug)]
 struct UserFolder {
     root: OwnedFd,
@@ -87,7 +87,7 @@ struct UserFolder {
     folder: OwnedFd,
 }
 
-/// Makes a folder in another, durably, and enters it.
+/// Creates a folder in another one, durably, and opens it.
 fn made(above: BorrowedFd<'_>, name: &str, place: &Path) -> Result<OwnedFd> {
     match mkdirat(above, name, FOLDER_MODE) {
         Ok(()) => fsync(above).map_err(|errno| fault::of(place, "make durable", errno))?,
@@ -103,13 +103,13 @@ fn flush(folder: &OwnedFd) -> rustix::io::Result<bool> {
     rustix::fs::syncfs(folder).map(|()| true)
 }
 
-/// Elsewhere there is no such call.
+/// Other systems have no such call.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn flush(_: &OwnedFd) -> rustix::io::Result<bool> {
     Ok(false)
 }
 
-/// The folders a path leads through, and the name at its end.
+/// The folders of a path, and its last component.
 fn split(path: &VaultPath) -> (Vec<&str>, &str) {
     let mut parts: Vec<&str> = path.parts().collect();
     let name = parts.pop().unwrap_or_default();
@@ -117,7 +117,7 @@ fn split(path: &VaultPath) -> (Vec<&str>, &str) {
 }
 
 impl UserFolder {
-    /// True if its place still leads to it.
+    /// Whether the path still leads to this open folder.
     fn is_in_place(&self) -> rustix::io::Result<bool> {
         let there = match statat(&self.root, self.name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
             Ok(there) => there,
@@ -132,7 +132,7 @@ impl UserFolder {
         self.place.join(path.as_str())
     }
 
-    /// Goes down through folders; none if one is not there and none is made.
+    /// Opens a nested folder; `None` if a part is missing and `create` is off.
     fn descend(&self, parts: &[&str], create: bool) -> Result<Option<OwnedFd>> {
         let mut place = self.place.clone();
         let again = |errno| fault::of(&self.place, "open", errno);
@@ -150,14 +150,14 @@ impl UserFolder {
         Ok(Some(folder))
     }
 
-    /// The folder a file lies in, made if need be.
+    /// Opens the parent folder of a file, creating it if necessary.
     fn parent(&self, path: &VaultPath) -> Result<OwnedFd> {
         let (parts, _) = split(path);
         let gone = || fault::of(&self.at(path), "open", Errno::NOENT);
         self.descend(&parts, true)?.ok_or_else(gone)
     }
 
-    /// Writes a file beside its place.
+    /// Writes the content to a temporary file beside the target.
     fn prepare(&self, parent: BorrowedFd<'_>, path: &VaultPath, bytes: &[u8], sync: bool) -> Result<()> {
         let (_, name) = split(path);
         let wrong = |errno| fault::of(&self.at(path), "write", errno);
@@ -173,7 +173,7 @@ impl UserFolder {
         let partial = partial(name);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = match openat(parent, partial.as_str(), flags, FILE_MODE) {
-            // Left by a process that died; or a link somebody planted: it goes, what it leads to stays.
+            // Left by a process that died, or a planted link. Only the name is removed; the target of a link stays.
             Err(Errno::EXIST) => unlinkat(parent, partial.as_str(), AtFlags::empty())
                 .and_then(|()| openat(parent, partial.as_str(), flags, FILE_MODE)),
             other => other,
@@ -193,7 +193,7 @@ impl UserFolder {
             .map_err(|errno| fault::of(&self.at(path), "put in place", errno))
     }
 
-    /// Few files: each is made durable by itself.
+    /// Writes a few files, syncing each.
     fn write_singly(&self, files: &[(VaultPath, Vec<u8>)]) -> Result<()> {
         for (path, bytes) in files {
             let parent = self.parent(path)?;
@@ -204,7 +204,7 @@ impl UserFolder {
         Ok(())
     }
 
-    /// Many files: their bytes are durable before the first of them is in its place, and their places after.
+    /// Writes many files. All contents are durable before the first rename, and all renames before the return.
     fn write_together(&self, files: &[(VaultPath, Vec<u8>)]) -> Result<bool> {
         let durable = || flush(&self.folder).map_err(|errno| fault::of(&self.place, "make durable", errno));
         for (path, bytes) in files {
@@ -245,7 +245,7 @@ impl UserVault for UserFolder {
         let (parts, name) = split(path);
         let Some(parent) = self.descend(&parts, false)? else { return Ok(None) };
         let wrong = |errno| fault::of(&self.at(path), "read", errno);
-        // Without waiting: a pipe in the place of a file must not hold anyone up.
+        // Non-blocking, so that a pipe in place of a file does not block the caller.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match openat(&parent, name, flags, Mode::empty()) {
             Ok(file) => file,
@@ -318,7 +318,7 @@ impl UserVault for UserFolder {
                 Err(errno) => return Err(fault::of(&self.at(path), "remove", errno)),
             }
             let mut durable = parent;
-            // Folders that are empty now go too, up to the user's own.
+            // Removes folders that are now empty, up to the user's own.
             while let Some(folder) = parts.pop() {
                 let Some(above) = self.descend(&parts, false)? else { break };
                 if unlinkat(&above, folder, AtFlags::REMOVEDIR).is_err() {

@@ -1,8 +1,8 @@
-//! Plain files on a local disk: the port `Vault` over a folder.
+//! Plain files on a local disk: implements the port `Vault` with a folder.
 //!
-//! Every folder on the way to a file is opened from the one above it and never through a link, so that nothing a person or
-//! a program puts into a vault makes Quipu read or write elsewhere. A file appears whole: it is written beside its place,
-//! made durable, and renamed into it. Beside the folders, the key that vouches for what is handed on.
+//! Every folder on the path to a file is opened relative to its parent and never through a link, so that nothing
+//! placed in a vault makes Quipu read or write elsewhere. Files are replaced atomically: written to a temporary file,
+//! synced, and renamed. The crate also manages the key that signs exported data.
 
 #[cfg(not(unix))]
 mod elsewhere;

@@ -1,4 +1,4 @@
-//! A key pair in a file: made the first time it is needed, readable by its owner only.
+//! A key pair in a file, created on first use and readable by its owner only.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ed25519_dalek::{Signer as _, SigningKey, VerifyingKey};
 use quipu_engine::ports::{Entropy, PublicKey, Signature, Signer, VaultError};
 
-/// Bytes of the secret, and of its file: hexadecimal and a line end.
+/// Length of the secret in bytes. The file has it in hexadecimal, followed by a line feed.
 const SECRET: usize = 32;
 const FILE: u64 = 2 * SECRET as u64 + 1;
 
@@ -19,7 +19,7 @@ pub struct KeyFile {
 }
 
 impl KeyFile {
-    /// Nothing is read or made yet; a new key comes out of these dice.
+    /// Reads and creates nothing yet. A new key is generated from `entropy`.
     pub fn new(path: PathBuf, entropy: Arc<dyn Entropy>) -> Self {
         Self { path, entropy }
     }
@@ -59,7 +59,7 @@ impl KeyFile {
         };
         let mut secret = [0; SECRET];
         self.entropy.fill(&mut secret);
-        // A key somebody else made a moment ago is the key: it is never written over.
+        // If another process has just created a key, that one is used; a key is never overwritten.
         let mut file = match private(OpenOptions::new().write(true).create_new(true)).open(&self.path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => return self.read()?.ok_or_else(|| wrong(&error)),
             other => other.map_err(|error| wrong(&error))?,

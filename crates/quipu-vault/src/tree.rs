@@ -1,4 +1,4 @@
-//! Walking folders by their open handles, never through a link.
+//! Walks folders by open handles, never through a link.
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -6,19 +6,19 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat, unlinkat};
 use rustix::io::{Errno, Result};
 
-/// Deepest folder a walk goes into.
+/// Maximum depth of a walk.
 const DEPTH_MAX: usize = 64;
 
-/// How a folder is opened.
+/// Flags for opening a folder.
 pub(crate) const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// The folder of this name in another.
+/// Opens the folder with this name in another one.
 pub(crate) fn enter(above: BorrowedFd<'_>, name: &str) -> Result<OwnedFd> {
     openat(above, name, FOLDER, Mode::empty())
 }
 
-/// What a folder holds: names and kinds, without `.` and `..`. A link is a link, whatever it leads to.
+/// Names and types of a folder's entries, without `.` and `..`. Links are not followed.
 pub(crate) fn names(folder: BorrowedFd<'_>) -> Result<Vec<(CString, FileType)>> {
     let mut found = Vec::new();
     for entry in Dir::read_from(folder)? {
@@ -40,7 +40,7 @@ fn kind_of(folder: BorrowedFd<'_>, name: &CString) -> Result<FileType> {
     statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map(|found| FileType::from_raw_mode(found.st_mode))
 }
 
-/// Takes away every file that fits, in a folder and below.
+/// Removes every file whose name matches, recursively.
 pub(crate) fn sweep(folder: BorrowedFd<'_>, fits: &dyn Fn(&[u8]) -> bool, depth: usize) -> Result<()> {
     if depth > DEPTH_MAX {
         return Ok(());
@@ -58,7 +58,7 @@ pub(crate) fn sweep(folder: BorrowedFd<'_>, fits: &dyn Fn(&[u8]) -> bool, depth:
     Ok(())
 }
 
-/// Takes away everything a folder holds; links go, what they lead to stays.
+/// Removes everything in a folder. Links are removed, their targets stay.
 pub(crate) fn empty(folder: BorrowedFd<'_>, depth: usize) -> Result<()> {
     if depth > DEPTH_MAX {
         return Err(Errno::NAMETOOLONG);

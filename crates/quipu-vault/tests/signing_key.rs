@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use quipu_engine::ports::{Entropy, Signer, VaultError};
 
-/// Dice that tell one key from another, and no more: the file's name.
+/// Entropy that depends only on the name of the key file.
 struct Named(Vec<u8>);
 
 impl Entropy for Named {

@@ -13,9 +13,9 @@
 //! # }
 //! ```
 //!
-//! [`Memory`] covers the everyday verbs. Everything else that a memory can do is a function of [`engine`] that takes
-//! [`Memory::engine`] and [`Memory::user`]: tasks, sessions, the core document, review, history, import, export, backup.
-//! Programs that bring their own store, embedding model, clock or reader implement the traits in [`ports`] and pass them in
+//! [`Memory`] covers the common operations. All others are functions of [`engine`] that take [`Memory::engine`] and
+//! [`Memory::user`]: tasks, sessions, the core document, review, history, import, export, backup.
+//! Programs with their own store, embedding model, clock or reader implement the traits in [`ports`] and pass them in
 //! [`OpenOptions`], or build an [`Engine`](engine::Engine) themselves.
 //!
 //! All calls block. They append to the ledger before they return, and can be made from several threads and processes at
@@ -26,9 +26,9 @@ pub mod system;
 mod memory;
 mod options;
 
-/// The data types that verbs take and return, such as items, facts and events.
+/// The data types of arguments and results, such as items, facts and events.
 pub use quipu_core as core;
-/// The engine's verbs, for what [`Memory`] has no method for.
+/// The operations of the engine, including those without a method of [`Memory`].
 pub use quipu_engine as engine;
 /// The traits that stores, models, clocks and readers implement.
 pub use quipu_engine::ports;

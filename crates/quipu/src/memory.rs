@@ -72,10 +72,10 @@ impl Memory {
         &self.user
     }
 
-    /// Records a message and reads facts, tasks and rules out of it. Pass a string for something the user says now, or an
-    /// [`Utterance`] to name the speaker, the session or the time.
+    /// Records a message and extracts facts, tasks and rules from it. Pass a string for a message that the user sends now,
+    /// or an [`Utterance`] to set the speaker, the session or the time.
     ///
-    /// Returns after the message is durable and can be recalled.
+    /// Returns once the message is durable and can be recalled.
     ///
     /// # Errors
     /// As [`quipu_engine::remember`].
@@ -83,7 +83,7 @@ impl Memory {
         quipu_engine::remember(&self.engine, &self.user, &said.into(), &RememberOptions::default())
     }
 
-    /// Finds what answers a question, best first. Pass a string, or [`RecallOptions`] for more.
+    /// Finds the items that answer a question, best first. Pass a string, or [`RecallOptions`] for more.
     ///
     /// ```
     /// # fn main() -> quipu::Result<()> {
@@ -101,7 +101,7 @@ impl Memory {
     /// # }
     /// ```
     ///
-    /// For a user about whom nothing was recorded yet there are no hits.
+    /// Returns no hits for a user without recorded events.
     ///
     /// # Errors
     /// As [`quipu_engine::recall`].
@@ -109,7 +109,7 @@ impl Memory {
         quipu_engine::recall(&self.engine, &self.user, &question.into())
     }
 
-    /// A block of memory for a model's prompt, within a budget of tokens. Pass a string, or [`ContextOptions`] for more.
+    /// A block of memory for a model's prompt, within a token budget. Pass a string, or [`ContextOptions`] for more.
     ///
     /// # Errors
     /// As [`quipu_engine::context`].
@@ -117,7 +117,7 @@ impl Memory {
         quipu_engine::context(&self.engine, &self.user, &request.into())
     }
 
-    /// The facts that hold now, most important first, each with the words it was read from.
+    /// The current facts, most important first, each with the words it was extracted from.
     ///
     /// # Errors
     /// As [`quipu_engine::facts`].
@@ -125,7 +125,7 @@ impl Memory {
         quipu_engine::facts(&self.engine, &self.user, &FactOptions::default())
     }
 
-    /// The receipts of an item: the event that recorded it, its evidence, and what happened to it since.
+    /// The receipts of an item: the event that recorded it, its evidence, and later changes.
     ///
     /// # Errors
     /// `NotFound` if there is no such item.
@@ -159,8 +159,8 @@ impl Memory {
         Ok(reverted.0)
     }
 
-    /// Destroys the content of items for good, with everything that was read from it. The ledger keeps a record that something
-    /// was erased, and still verifies.
+    /// Permanently destroys the content of items, and everything extracted from it. The ledger records the erasure and
+    /// still verifies.
     ///
     /// # Errors
     /// As [`quipu_engine::erase::erase`].

@@ -1,4 +1,4 @@
-//! How a memory is opened, and what it is made of.
+//! Options for opening a memory, and the components of its engine.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,26 +10,26 @@ use quipu_sqlite::SqliteStore;
 
 use crate::system::{SystemClock, SystemEntropy};
 
-/// What an engine consists of, besides its folder. The default is what `quipu` ships with.
+/// The components of an engine, apart from its folder. The default is the configuration of `quipu` itself.
 pub struct Components {
-    /// Turns text into vectors. Default: the built-in MiniLM model, loaded at its first use.
+    /// Turns text into vectors. Default: the built-in MiniLM model, loaded on first use.
     pub embedder: Arc<dyn Embedder>,
-    /// Reads facts out of messages; `None` stores the words only. Default: the English rules, and remarks.
+    /// Extracts facts from messages; `None` stores the messages only. Default: the English rules, and remarks.
     pub extractor: Option<Arc<dyn Extractor>>,
-    /// Summarizes sessions; `None` leaves them without a summary. Default: rules.
+    /// Summarizes sessions; `None` leaves them without summaries. Default: rules.
     pub summarizer: Option<Arc<dyn Summarizer>>,
-    /// Default: the machine's clock.
+    /// The source of the time. Default: the system clock.
     pub clock: Arc<dyn Clock>,
-    /// Default: the operating system's random number generator.
+    /// The source of random bytes. Default: the operating system's generator.
     pub entropy: Arc<dyn Entropy>,
-    /// What may be recorded, and how it is judged.
+    /// The rules for admitting and scoring items.
     pub rules: EngineRules,
     /// Language models, a reranker and plain files. Default: the tokenizers only.
     pub optional: OptionalParts,
 }
 
 impl Components {
-    /// The extractor that comes with Quipu: rules, and remarks where the embedder is the built-in one.
+    /// The default extractor: rules, and also remarks if the embedder is the built-in one.
     pub fn default_extractor(embedder: Arc<dyn Embedder>) -> Arc<dyn Extractor> {
         match RemarkReader::new(RuleExtractor::english(), embedder) {
             Some(reader) => Arc::new(reader),
@@ -57,7 +57,7 @@ impl Default for Components {
 pub struct OpenOptions {
     /// The user whose memory is opened. Default: `me`.
     pub user: String,
-    /// What the engine consists of.
+    /// The components of the engine.
     pub components: Components,
 }
 
@@ -67,7 +67,7 @@ impl Default for OpenOptions {
     }
 }
 
-/// Opens an engine over a data folder, which is created if it does not exist.
+/// Opens an engine over a data folder and creates the folder if it does not exist.
 ///
 /// # Errors
 /// `Unavailable` if the folder cannot be created, read or locked; `Corrupt` if it was written by a newer Quipu.

@@ -1,17 +1,17 @@
-//! The machine's clock and random number generator, as the engine's ports.
+//! Implements the engine's ports with the system clock and the system's random number generator.
 
 use jiff::Timestamp;
 use quipu_engine::ports::{Clock, Entropy};
 
-/// The machine's clock, or a fixed time.
+/// The system clock, or a fixed time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock {
-    /// The time to report instead of the machine's.
+    /// The time to report instead of the system's.
     pub fixed: Option<Timestamp>,
 }
 
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "this is the one place that asks the machine for the time")]
+    #[expect(clippy::disallowed_methods, reason = "this is the only place that reads the system clock")]
     fn now(&self) -> Timestamp {
         self.fixed.unwrap_or_else(Timestamp::now)
     }
@@ -23,7 +23,7 @@ pub struct SystemEntropy;
 
 impl Entropy for SystemEntropy {
     /// # Panics
-    /// If the operating system gives no random bytes: without them salts and ids could be guessed.
+    /// If the operating system provides no random bytes, since salts and ids would be predictable.
     fn fill(&self, bytes: &mut [u8]) {
         #[expect(
             clippy::expect_used,

@@ -1,26 +1,30 @@
 //! Text forms shared by several commands.
 
+use std::fmt::Display;
+
 use jiff::Timestamp;
 use quipu_core::difference::{Difference, ItemChange};
-use quipu_engine::Item;
+use quipu_core::id::UserId;
+use quipu_core::reconcile::{Outcome, Understanding};
+use quipu_core::session::Summarized;
+use quipu_engine::files::RestoredFolder;
+use quipu_engine::fork::Picked;
 use quipu_engine::log::{EventStatus, LogEntry};
+use quipu_engine::{Item, PromotionPreview};
+pub(crate) use quipu_eval::render::{excerpt, size, table};
 
 /// Most differences printed one by one.
 const SHOWN_MAX: usize = 20;
+/// Longest excerpt of a base truth entry, in characters.
+const EXCERPT_CHARS: usize = 100;
 
-/// `2026-03-05 09:00`, or that it is not known.
-pub(super) fn time(time: Option<Timestamp>) -> String {
+/// A time as `2026-03-05 09:00`, or "time unknown".
+pub(crate) fn time(time: Option<Timestamp>) -> String {
     time.map_or_else(|| "time unknown".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M").to_string())
 }
 
-/// The first line or so of a text.
-pub(super) fn excerpt(text: &str, chars: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= chars { line } else { line.chars().take(chars).chain(['…']).collect() }
-}
-
-/// One item on two lines.
-pub(super) fn item(item: &Item) -> String {
+/// An item: a line of metadata, then its text.
+pub(crate) fn item(item: &Item) -> String {
     let who = item.author.as_deref().unwrap_or(item.role.as_str());
     let place = item.session_id.as_deref().map(|session| format!(" · {session}")).unwrap_or_default();
     let native = item.native_id.as_deref().map(|native| format!(" · {native}")).unwrap_or_default();
@@ -31,15 +35,15 @@ pub(super) fn item(item: &Item) -> String {
     for artifact in &item.artifacts {
         lines.push_str(&format!("    [{}] {}\n", artifact.kind, excerpt(&artifact.text, 100)));
     }
-    if let Some(standing) = &item.standing {
-        lines.push_str(&format!("    {standing}\n"));
+    if let Some(status) = &item.standing {
+        lines.push_str(&format!("    {status}\n"));
     }
     lines
 }
 
 /// One event on a line.
-pub(super) fn entry(entry: &LogEntry) -> String {
-    let standing = match entry.standing {
+pub(crate) fn entry(entry: &LogEntry) -> String {
+    let status = match entry.standing {
         EventStatus::Counts => "",
         EventStatus::Reverted => "  (reverted)",
         EventStatus::Orphaned => "  (no longer applies)",
@@ -47,11 +51,11 @@ pub(super) fn entry(entry: &LogEntry) -> String {
     let why = entry.rationale.as_deref().map(|why| format!("  — {why}")).unwrap_or_default();
     let source = entry.reference.as_deref().map(|name| format!("  [{name}]")).unwrap_or_default();
     let recorded = entry.recorded_at.strftime("%Y-%m-%d %H:%M:%S");
-    format!("{:>5}  {recorded}  {}{why}{source}{standing}\n", entry.seq, entry.summary)
+    format!("{:>5}  {recorded}  {}{why}{source}{status}\n", entry.seq, entry.summary)
 }
 
-/// A difference, path by path and item by item.
-pub(super) fn difference(difference: &Difference) -> String {
+/// A difference between two versions, a line for each path and item.
+pub(crate) fn difference(difference: &Difference) -> String {
     if difference.is_empty() {
         return "  nothing differs\n".to_owned();
     }
@@ -79,7 +83,7 @@ pub(super) fn difference(difference: &Difference) -> String {
         });
     }
     if difference.items.len() > SHOWN_MAX {
-        lines.push_str(&format!("  … and {} items more\n", difference.items.len() - SHOWN_MAX));
+        lines.push_str(&format!("  … and {} more items\n", difference.items.len() - SHOWN_MAX));
     }
     for orphan in &difference.orphans_new {
         lines.push_str(&format!("  ! event {} no longer applies: {}\n", orphan.seq, orphan.reason));
@@ -90,20 +94,96 @@ pub(super) fn difference(difference: &Difference) -> String {
     lines
 }
 
-/// Rows under headings, each column as wide as its widest cell.
-pub(super) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-        cells.chain([headings[column].chars().count()]).max().unwrap_or(0)
+/// The outcomes of reading a source, a line each.
+pub(crate) fn understood(all: &Understanding) -> String {
+    let mut text = String::new();
+    let mut lines = |sign: &str, outcomes: &[Outcome]| {
+        for one in outcomes {
+            text.push_str(&format!("  {sign} {}  {} ({})\n", one.id, excerpt(&one.text, 90), one.what));
+        }
     };
-    let widths: Vec<usize> = (0..headings.len()).map(width).collect();
-    let line = |cells: &mut dyn Iterator<Item = &str>| {
-        let padded: Vec<String> = cells.zip(&widths).map(|(cell, &width)| format!("{cell:<width$}")).collect();
-        format!("{}\n", padded.join("  ").trim_end())
-    };
-    let mut text = line(&mut headings.iter().copied());
-    for row in rows {
-        text.push_str(&line(&mut row.iter().map(String::as_str)));
+    lines("+", &all.asserted);
+    lines("=", &all.seen);
+    lines("-", &all.ended);
+    lines("•", &all.tasks);
+    lines("•", &all.notes);
+    lines("?", &all.reviews);
+    for refused in &all.refused {
+        text.push_str(&format!("  × {}: {}\n", excerpt(&refused.item, 90), refused.reason));
+    }
+    if !all.core_paths.is_empty() {
+        text.push_str(&format!("  core document: {}\n", all.core_paths.join(", ")));
     }
     text
+}
+
+/// The serialised name of a unit variant, with spaces for underscores.
+pub(crate) fn word(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word.replace('_', " "),
+        _ => String::new(),
+    }
+}
+
+/// A line for each element, or `none` if there are no elements.
+pub(crate) fn list<T>(all: &[T], none: &str, line: impl Fn(&T) -> String) -> String {
+    if all.is_empty() { format!("{none}\n") } else { all.iter().map(line).collect() }
+}
+
+/// A number with its noun, given in singular and plural.
+pub(crate) fn counted<N: Display + PartialEq + From<u8>>(count: N, [one, many]: [&str; 2]) -> String {
+    let noun = if count == N::from(1) { one } else { many };
+    format!("{count} {noun}")
+}
+
+/// The changes made by summarising an exchange, a line each.
+pub(crate) fn summarized(one: &Summarized) -> String {
+    let how = if one.raw { " verbatim" } else { "" };
+    let mut text = format!("  turn {} of {} summarised{how}\n", one.turn, one.session_id);
+    let mut line = |sign: &str, id: &dyn Display, said: &str| {
+        text.push_str(&format!("  {sign} {id}  {}\n", excerpt(said, EXCERPT_CHARS)));
+    };
+    one.added.iter().for_each(|(id, said)| line("+", id, said));
+    one.updated.iter().for_each(|(id, said, _)| line("~", id, said));
+    one.removed.iter().for_each(|(id, said)| line("-", id, said));
+    for refused in &one.refused {
+        let said = excerpt(refused.text.as_deref().unwrap_or_default(), EXCERPT_CHARS);
+        text.push_str(&format!("  × {said}: {}\n", refused.reason));
+    }
+    text
+}
+
+/// Most moves printed one by one.
+const MOVES_SHOWN_MAX: usize = 12;
+
+/// The moves of a promotion.
+pub(crate) fn promotion(preview: &PromotionPreview) -> String {
+    let moves = preview.moves.iter().take(MOVES_SHOWN_MAX);
+    let mut lines: String = moves.map(|one| format!("    {} → {}\n", one.from, one.to)).collect();
+    if preview.moves.len() > MOVES_SHOWN_MAX {
+        lines.push_str(&format!("    … and {} more places\n", preview.moves.len() - MOVES_SHOWN_MAX));
+    }
+    lines
+}
+
+/// The result of replaying events.
+pub(crate) fn picked(picked: &Picked, into: &UserId) -> String {
+    let mut text = format!("{} replayed into {into}\n", counted(picked.receipts.len(), ["event", "events"]));
+    for (seq, reason) in &picked.left_out {
+        text.push_str(&format!("  left out {seq}: {reason}\n"));
+    }
+    text
+}
+
+/// The result of restoring a ledger.
+pub(crate) fn restored(restored: &RestoredFolder) -> String {
+    let done = if restored.dry_run { "would be restored" } else { "restored" };
+    let aside = restored.set_aside.as_ref().map(|path| format!("; the previous ledger is now in {}", path.display()));
+    format!(
+        "{}: {} events, every one verified, {done}; head {}…{}\n",
+        restored.user_id,
+        restored.events,
+        &restored.head_hash[..12],
+        aside.unwrap_or_default()
+    )
 }

@@ -1,4 +1,4 @@
-//! Plain files: whether they are kept, and where.
+//! Settings of plain files.
 
 use std::path::PathBuf;
 
@@ -20,23 +20,23 @@ pub(super) enum ArtifactsSetting {
     Off,
 }
 
-/// What holds for this run.
+/// Whether plain files are kept, and where.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Artifacts {
-    /// Keep plain files level after every command.
+    /// Update plain files after every command.
     pub(crate) on: bool,
-    /// Where; in the data folder unless set.
+    /// Their folder. Defaults to one in the data folder.
     pub(crate) folder: Option<PathBuf>,
 }
 
 impl Artifacts {
-    /// The environment goes over the settings file.
+    /// Reads the settings; the environment overrides the settings file.
     pub(super) fn read(file: Option<Switch>, folder: Option<PathBuf>) -> Result<Self> {
         let set = file.is_some_and(|switch| matches!(switch, Switch::Bool(true) | Switch::Word(ArtifactsSetting::On)));
         let on = match std::env::var("QUIPU_ARTIFACTS").as_deref() {
             Ok("on" | "true") => true,
             Ok("off" | "false") => false,
-            Ok(other) => return Err(Error::Invalid(format!("QUIPU_ARTIFACTS is on or off, not {other:?}"))),
+            Ok(other) => return Err(Error::Invalid(format!("QUIPU_ARTIFACTS must be on or off, not {other:?}"))),
             Err(_) => set,
         };
         let folder = std::env::var_os("QUIPU_ARTIFACTS_DIR").map(PathBuf::from).or(folder);

@@ -1,4 +1,4 @@
-//! Settings of what the server does by itself.
+//! Settings of background maintenance in the server.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use quipu_engine::{Error, Result};
 use quipu_server::MaintenanceOptions;
 use serde::Deserialize;
 
-/// Shortest pause between two looks, in milliseconds.
+/// Shortest interval between two checks, in milliseconds.
 const INTERVAL_MS_MIN: u64 = 10;
 
-/// `[maintenance]` of the settings file. What is left out is as in [`MaintenanceOptions`].
+/// `[maintenance]` of the settings file. Defaults are those of [`MaintenanceOptions`].
 #[derive(Debug, Default, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Maintenance {
@@ -28,14 +28,14 @@ pub(crate) struct Maintenance {
 }
 
 impl Maintenance {
-    /// What holds.
+    /// Checks the settings and adds defaults.
     ///
     /// # Errors
-    /// `Invalid` for an interval that leaves no pause, and for a budget of nothing.
+    /// `Invalid` for an interval that is too short, and for a budget of zero.
     pub(super) fn checked(&self) -> Result<MaintenanceOptions> {
         let usual = MaintenanceOptions::default();
         if self.interval_ms.is_some_and(|interval| interval < INTERVAL_MS_MIN) {
-            return Err(Error::Invalid(format!("[maintenance]: interval_ms is at least {INTERVAL_MS_MIN}")));
+            return Err(Error::Invalid(format!("[maintenance]: interval_ms must be at least {INTERVAL_MS_MIN}")));
         }
         let budgets = [
             ("events_max", self.events_max),
@@ -45,7 +45,7 @@ impl Maintenance {
         ];
         if let Some((name, _)) = budgets.iter().find(|(_, budget)| *budget == Some(0)) {
             return Err(Error::Invalid(format!(
-                "[maintenance]: {name} is at least 1; enabled = false turns maintenance off"
+                "[maintenance]: {name} must be at least 1; enabled = false turns maintenance off"
             )));
         }
         let pause = |set: Option<u64>, usual: Duration| set.map_or(usual, Duration::from_millis);

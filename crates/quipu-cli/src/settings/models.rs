@@ -1,5 +1,5 @@
-//! Language models as they are set: a table a role, which inherits from `[models.default]`. Only roles that have a table of
-//! their own exist; nothing is contacted for any other.
+//! Settings of language models: one table a role, which inherits from `[models.default]`. Only roles with a table of
+//! their own have a model.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,21 +9,21 @@ use quipu_engine::{Error, Result};
 use quipu_models::language::{Allowance, ApiKey, Endpoint, Limits, Prices, Provider};
 use serde::Deserialize;
 
-/// What a model is for.
+/// The role of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ModelRole {
-    /// Where the others inherit from; no model of its own.
+    /// Defaults of the other roles; not a model of its own.
     Default,
-    /// Reads what was said once more.
+    /// Extracts facts from messages.
     Extractor,
-    /// Tells sessions.
+    /// Summarises sessions.
     Summarizer,
-    /// Comes to notes. Nothing asks it yet.
+    /// Proposes notes.
     Reflector,
-    /// Judges what is borne out. Nothing asks it yet.
+    /// Judges answers in evaluations.
     Judge,
-    /// Answers in `quipu chat`.
+    /// Replies in `quipu chat`.
     Chat,
 }
 
@@ -56,16 +56,16 @@ pub(crate) struct Table {
     output_price_per_million: Option<f64>,
 }
 
-/// A model that is to be used.
+/// A configured model.
 #[derive(Debug, Clone)]
 pub(crate) struct ModelSettings {
     pub(crate) role: ModelRole,
     pub(crate) endpoint: Endpoint,
-    /// What stands in the way of using it, as far as one can tell without asking it.
+    /// A problem of the configuration, found without a request.
     pub(crate) trouble: Option<String>,
 }
 
-/// Reads the tables. `variable` gives a variable of the environment.
+/// Reads the tables. `variable` looks up an environment variable.
 pub(super) fn read(
     tables: &BTreeMap<ModelRole, Table>,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -78,7 +78,7 @@ pub(super) fn read(
 impl Table {
     fn over(&self, other: &Self) -> Self {
         let (own, other) = (self.clone(), other.clone());
-        // Another provider is another place, with another key and other names of models.
+        // Another provider has another address, another key and other models.
         let same = own.provider.is_none() || own.provider == other.provider;
         Self {
             provider: own.provider.or(other.provider),
@@ -100,7 +100,7 @@ fn one(role: ModelRole, table: Table, variable: &dyn Fn(&str) -> Option<String>)
     let word = table.provider.unwrap_or_else(|| "openai".to_owned());
     let provider = Provider::named(&word)
         .ok_or_else(|| wrong(format!("provider is openai, anthropic or ollama, not {word:?}")))?;
-    // The variables every client of OpenAI's reads stand in for what is not set.
+    // Defaults are the variables that OpenAI clients read.
     let usual = |name: &str| variable(name).filter(|_| provider == Provider::OpenAi);
     let model = table.model.or_else(|| usual("OPENAI_MODEL")).ok_or_else(|| wrong("model is not set".to_owned()))?;
     let key_name = table.api_key_env.or_else(|| match provider {
@@ -120,7 +120,7 @@ fn one(role: ModelRole, table: Table, variable: &dyn Fn(&str) -> Option<String>)
         _ => None,
     };
     let positive = |what: &str, number: Option<f64>| match number {
-        Some(number) if !(number.is_finite() && number >= 0.0) => Err(wrong(format!("{what} is a number from 0"))),
+        Some(number) if !(number.is_finite() && number >= 0.0) => Err(wrong(format!("{what} must be a number from 0"))),
         other => Ok(other),
     };
     endpoint.prices = Prices {

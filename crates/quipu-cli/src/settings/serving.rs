@@ -1,4 +1,4 @@
-//! Settings of the server: where it listens, and where requests may go.
+//! Settings of the server, of MCP and of upstreams.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -17,12 +17,12 @@ pub(crate) struct Serving {
     addr: Option<SocketAddr>,
     #[serde(default)]
     allow_hosts: Vec<String>,
-    /// On loopback too.
+    /// Require keys on loopback too.
     #[serde(default)]
     require_keys: bool,
     recall_ms: Option<u64>,
     max_tokens: Option<usize>,
-    /// Where a collector takes OTLP over HTTP.
+    /// Address of a collector for OTLP over HTTP.
     otlp_endpoint: Option<String>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct UpstreamSetting {
     name: String,
     base_url: String,
     kind: Kind,
-    /// The variable that holds the key, never the key itself.
+    /// Name of the environment variable with the key.
     key_env: Option<String>,
     #[serde(default)]
     models: Vec<String>,
@@ -71,17 +71,17 @@ enum Position {
     System,
 }
 
-/// Places that client libraries' own variables name: name, kind, base, key.
+/// Upstreams from the variables of client libraries: name, kind, variables of address and key.
 const OF_ENVIRONMENT: [(&str, Wire, &str, &str); 2] = [
     ("openai", Wire::OpenAi, "OPENAI_BASE_URL", "OPENAI_API_KEY"),
     ("anthropic", Wire::Anthropic, "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
 ];
 
 impl Settings {
-    /// Where spans are posted to, if somebody wants them: `serve.otlp_endpoint`, else the variables of OpenTelemetry.
+    /// The address for spans, if one is set: `serve.otlp_endpoint`, else the variables of OpenTelemetry.
     ///
     /// # Errors
-    /// `Invalid` for what is no HTTP address.
+    /// `Invalid` for an address that is not HTTP.
     pub(crate) fn collector(&self) -> Result<Option<String>> {
         const PLACE: &str = "/v1/traces";
         let base = self.serve.otlp_endpoint.clone().or_else(|| variable("OTEL_EXPORTER_OTLP_ENDPOINT"));
@@ -95,17 +95,17 @@ impl Settings {
         if is_http {
             Ok(Some(address))
         } else {
-            Err(Error::Invalid(format!("{address:?} is no http address for spans")))
+            Err(Error::Invalid(format!("{address:?} is not an http address for spans")))
         }
     }
 
-    /// What the server is told. `addr` and `hosts` are from flags.
+    /// The options of the server. `addr` and `hosts` are from flags.
     ///
-    /// Upstreams are those of the settings file; of a kind it has none of, the one of `OPENAI_BASE_URL` or
-    /// `ANTHROPIC_BASE_URL`, if that is set.
+    /// Upstreams are those of the settings file. A kind without one uses `OPENAI_BASE_URL` or `ANTHROPIC_BASE_URL` if
+    /// set.
     ///
     /// # Errors
-    /// `Invalid` for a key's variable that is not set, and for an upstream that is this server itself.
+    /// `Invalid` if the variable of a key is not set, or an upstream is this server itself.
     pub(crate) fn serving(&self, addr: Option<SocketAddr>, hosts: &[String]) -> Result<ServerOptions> {
         let usual = ServerOptions::default();
         let own = &self.serve;
@@ -133,13 +133,13 @@ impl Settings {
         };
         if let Some(one) = upstreams.iter().find(itself) {
             return Err(Error::Invalid(format!(
-                "upstream {} is {}, which is this server: give the model's own address",
+                "upstream {} is {}, which is this server: give the address of the model's server",
                 one.name, one.base_url
             )));
         }
         let max_tokens = own.max_tokens.unwrap_or(usual.max_tokens);
         if max_tokens > limit::PACK_TOKENS_MAX {
-            return Err(Error::Invalid(format!("serve.max_tokens is at most {}", limit::PACK_TOKENS_MAX)));
+            return Err(Error::Invalid(format!("serve.max_tokens must be at most {}", limit::PACK_TOKENS_MAX)));
         }
         Ok(ServerOptions {
             addr,

@@ -1,6 +1,6 @@
 //! What reaches the model: recall through statements, packs, certainty as it ships, and answers end to end.
 
-use quipu_models::fake::{FakeRequest, FakeScript, FakeServer, Fault, Repetition};
+use quipu_fake_model::{FakeRequest, FakeScript, FakeServer, Fault, Repetition};
 use serde_json::{Value, json};
 
 use super::{Place, locomo};

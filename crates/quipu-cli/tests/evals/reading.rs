@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use quipu_models::fake::{FakeScript, FakeServer};
+use quipu_fake_model::{FakeScript, FakeServer};
 use serde_json::{Value, json};
 
 use super::Place;

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use quipu_models::fake::{FakeScript, FakeServer, Fault, Repetition};
+use quipu_fake_model::{FakeScript, FakeServer, Fault, Repetition};
 
 use crate::place::Place;
 use crate::{Serving, texts};

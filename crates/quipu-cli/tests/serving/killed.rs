@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use quipu_models::fake::{FakeScript, FakeServer};
+use quipu_fake_model::{FakeScript, FakeServer};
 use quipu_testkit::seed;
 
 use crate::place::Place;

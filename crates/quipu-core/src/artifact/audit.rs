@@ -1,4 +1,4 @@
-//! The audit log and the ledger's lines: one line an event, in the order of positions.
+//! The audit log and the ledger lines of a folder: one line per event, in order of position.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -7,14 +7,14 @@ use crate::event::{Hash, Header};
 use crate::id::{Seq, UserId};
 use crate::limit;
 
-/// `index/vault.json`: what the folder is level with.
+/// `index/vault.json`: the state of the ledger that the folder reflects.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuditStatus {
     /// `vault.v1`.
     pub schema: String,
-    /// Whose memory.
+    /// The user whose memory it is.
     pub user: UserId,
-    /// The newest event in it.
+    /// The newest event in the folder.
     pub head_seq: Seq,
     /// Its hash.
     pub head_hash: String,
@@ -24,18 +24,18 @@ pub struct AuditStatus {
     pub lines_bytes: u64,
     /// Bytes of the audit log.
     pub audit_bytes: u64,
-    /// The versions its files are written in; with others everything is looked through again.
+    /// The file versions it was written with. If they differ from the current ones, every file is checked again.
     #[serde(default)]
     pub versions: Vec<String>,
 }
 
-/// The file that holds the line of an event.
+/// The file that holds an event's line.
 pub fn segment_of(seq: Seq) -> String {
     let first = (seq.saturating_sub(1) / limit::VAULT_SEGMENT_EVENTS) * limit::VAULT_SEGMENT_EVENTS + 1;
     format!("index/ledger/{first:010}.jsonl")
 }
 
-/// What the audit log says of an event. It repeats its header only, so that an erasure changes no line of it.
+/// The audit log line of an event. It repeats the header only, so an erasure does not change it.
 pub fn audit_line(header: &Header, hash: &Hash) -> String {
     let word = |value: serde_json::Result<serde_json::Value>| {
         value.ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()

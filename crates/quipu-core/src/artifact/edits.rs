@@ -1,4 +1,4 @@
-//! What a person changed on a page: the page as Quipu wrote it and as it is now, compared line by line.
+//! Detects edits made by hand: compares a page as written with the page as it is now, line by line.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,61 +11,61 @@ use crate::id::ItemId;
 use crate::item::{Fact, ProposedEdit, Review, ReviewKind};
 use crate::limit;
 
-/// One change of a page.
+/// One edit on a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PageEdit {
-    /// A statement reads otherwise.
+    /// The text of a statement was changed.
     Worded {
         /// The fact.
         fact: ItemId,
-        /// As Quipu wrote it.
+        /// The text as written by Quipu.
         was: String,
-        /// As it reads now.
+        /// The text now.
         now: String,
     },
-    /// A statement has another score.
+    /// The score of a statement was changed.
     Scored {
         /// The fact.
         fact: ItemId,
-        /// The score Quipu wrote.
+        /// The score as written by Quipu.
         was: Option<u8>,
-        /// The score that stands there.
+        /// The score now.
         now: u8,
     },
-    /// A statement is not there any more.
+    /// A statement was removed.
     Removed {
         /// The fact.
         fact: ItemId,
-        /// As Quipu wrote it.
+        /// Its text as written by Quipu.
         was: String,
     },
-    /// A line nobody but the person wrote.
+    /// A line was added.
     Added {
         /// The line.
         text: String,
     },
 }
 
-/// A statement's line on a page.
+/// The line of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct PageLine {
     text: String,
     score: Option<u8>,
 }
 
-/// The changes of a page of Markdown.
+/// The edits on a Markdown page.
 pub fn edits_of_page(written: &str, edited: &str) -> Vec<PageEdit> {
     let (base, known) = lines(written, None);
     let (now, others) = lines(edited, Some(&base));
     let mut edits = compare(&base, &now);
-    // A page without its title is no page any more: what is missing on it was not taken out line by line.
+    // Without its title the page is incomplete: missing lines do not count as removals.
     let title = known.iter().find(|line| line.starts_with("# "));
     if title.is_some_and(|title| !others.contains(title)) {
         edits.retain(|edit| !matches!(edit, PageEdit::Removed { .. }));
     }
     let mut gone: Vec<&str> = known.iter().copied().filter(|line| !others.contains(line)).collect();
     for line in others.iter().filter(|line| !known.contains(line) && says_something(line)) {
-        // Other words in the place of a line Quipu made up are no new line.
+        // A reworded line of Quipu's own is not a new line.
         match gone.iter().position(|old| is_like(old, line)) {
             Some(at) => drop(gone.remove(at)),
             None => edits.push(PageEdit::Added { text: plain(line) }),
@@ -78,14 +78,14 @@ pub fn edits_of_page(written: &str, edited: &str) -> Vec<PageEdit> {
     edits
 }
 
-/// True if two lines share half of their words.
+/// True if two lines share at least half of their words.
 fn is_like(old: &str, new: &str) -> bool {
     let words = |line: &str| line.split_whitespace().map(str::to_lowercase).collect::<BTreeSet<String>>();
     let (old, new) = (words(old), words(new));
     2 * old.intersection(&new).count() >= old.len().max(new.len())
 }
 
-/// The changes of a page of JSON; none if it is not JSON any more.
+/// The edits on a JSON page. None if either text is not JSON.
 pub fn edits_of_json(written: &[u8], edited: &[u8]) -> Option<Vec<PageEdit>> {
     let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
     let (written, edited) = (read(written)?, read(edited)?);
@@ -117,14 +117,15 @@ fn compare(base: &BTreeMap<ItemId, PageLine>, now: &BTreeMap<ItemId, PageLine>) 
     edits
 }
 
-/// The statements of a page by their block ids, and its other lines. A statement Quipu wrote tells where its words end.
+/// The statements of a page by item id, and its other lines. With `base`, the known text of a statement marks where its
+/// text ends.
 fn lines<'a>(page: &'a str, base: Option<&BTreeMap<ItemId, PageLine>>) -> (BTreeMap<ItemId, PageLine>, Vec<&'a str>) {
     let mut statements = BTreeMap::new();
     let mut others = Vec::new();
     let mut front = page.starts_with("---\n");
     for (number, line) in page.lines().enumerate() {
         if front {
-            // The front matter is Quipu's own.
+            // Skips the front matter.
             front = number == 0 || line != "---";
             continue;
         }
@@ -142,14 +143,15 @@ fn lines<'a>(page: &'a str, base: Option<&BTreeMap<ItemId, PageLine>>) -> (BTree
     (statements, others)
 }
 
-/// What stands between a statement and what is noted of it.
+/// Separates a statement from its notes.
 const DASH: &str = " — ";
-/// How a page begins its notes.
+/// How notes on a page begin.
 const NOTES: [&str; 4] = ["from ", "not quite sure", "pinned", "[[topics/"];
 
-/// Reads `words (score 9) — notes`.
+/// Parses `words (score 9) — notes`.
 fn statement_of(words: &str, known: Option<&PageLine>) -> PageLine {
-    // A dash may stand in the words themselves: those Quipu wrote are known by heart, and its notes by how they begin.
+    // The text itself may contain a dash: the notes begin after the known text, or at a dash followed by a known
+    // beginning.
     let known = known.map(|line| super::markdown::escape(&line.text)).filter(|text| words.starts_with(text.as_str()));
     let end = known.map_or(0, |text| text.len());
     let dashes = words[end..].match_indices(DASH).map(|(at, _)| at + end);
@@ -164,19 +166,19 @@ fn statement_of(words: &str, known: Option<&PageLine>) -> PageLine {
     }
 }
 
-/// True unless a line is a heading, a rule, or nothing but marks.
+/// True unless a line is a heading, a rule, or only marks.
 fn says_something(line: &str) -> bool {
     !line.starts_with('#') && line.chars().filter(|c| c.is_alphabetic()).count() >= 3
 }
 
-/// A line without the mark of a list.
+/// A line without its list mark.
 fn plain(line: &str) -> String {
     let line = line.trim_start_matches(['-', '*', '+', '>', ' ']);
     let line = line.strip_prefix("[ ] ").or_else(|| line.strip_prefix("[x] ")).unwrap_or(line);
     unescape(line.trim())
 }
 
-/// Every object that is a statement, however deep.
+/// Collects every object that is a statement, at any depth.
 fn rows(value: &Value, found: &mut BTreeMap<ItemId, PageLine>) {
     match value {
         Value::Array(list) => list.iter().for_each(|element| rows(element, found)),
@@ -194,8 +196,8 @@ fn rows(value: &Value, found: &mut BTreeMap<ItemId, PageLine>) {
     }
 }
 
-/// What waits for a person because of an edit: the page as it was, as it is, and the memory now are weighed against one
-/// another. None if the memory says so already, or what it is about is gone.
+/// The review to open for an edit, from the page before, the page now and the memory now. None if the memory already
+/// agrees, the fact is gone, or the same review is waiting.
 pub fn propose(memory: &Memory, page: &str, edit: &PageEdit, id: ItemId) -> Option<Review> {
     let items = memory.items();
     let fact = |id: &ItemId| items.fact(*id).filter(|fact| fact.is_active() && !items.is_hidden(fact.id));
@@ -253,7 +255,7 @@ pub fn propose(memory: &Memory, page: &str, edit: &PageEdit, id: ItemId) -> Opti
 const EDITED: &str = "a page was edited by hand";
 const ADDED: &str = "a line was added by hand";
 
-/// Why it waits; where the memory has moved on, both sides are told.
+/// The reason of the review; names the memory's own text if that has changed too.
 fn since(fact: &Fact, was: &str) -> String {
     if says(was, &fact.text) {
         return EDITED.to_owned();
@@ -261,13 +263,13 @@ fn since(fact: &Fact, was: &str) -> String {
     format!("since the page was written, the memory has come to say “{}”", clipped(&fact.text))
 }
 
-/// True if two lines say the same; a page shortens long ones.
+/// True if two lines are the same, up to escaping and shortening.
 fn says(was: &str, text: &str) -> bool {
     let shown = unescape(&super::markdown::escape(text));
     was == text || was == shown || was.strip_suffix('…').is_some_and(|start| shown.starts_with(start))
 }
 
-/// The same statement with another value, if only the value was changed; else other words in its place.
+/// The statement with another value if only the value changed; otherwise a replacement text.
 pub(crate) fn reworded(fact: &Fact, now: &str) -> ProposedEdit {
     match new_value(fact, now) {
         Some(object) => ProposedEdit::Value { object },
@@ -275,7 +277,7 @@ pub(crate) fn reworded(fact: &Fact, now: &str) -> ProposedEdit {
     }
 }
 
-/// The value that stands in a sentence in the place of a statement's, if the rest of it is the same.
+/// The new value in an edited sentence, if the rest of the sentence is unchanged.
 pub(crate) fn new_value(fact: &Fact, now: &str) -> Option<String> {
     let at = fact.text.rfind(&fact.object)?;
     let (before, after) = (&fact.text[..at], &fact.text[at + fact.object.len()..]);

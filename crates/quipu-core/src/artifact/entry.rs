@@ -1,4 +1,4 @@
-//! An entry: what was said and read about one topic, of one day, recorded on one day.
+//! Entries: what was recorded on one day about one topic and one day.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -9,16 +9,16 @@ use super::rows::{EpisodeRow, FactRow, NoteRow, QuestionRow, TaskRow, TenetRow};
 use crate::id::{ItemId, Seq};
 use crate::source::Source;
 
-/// One entry before it is written.
+/// An entry before it is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArtifactEntry {
     /// The topic's folder.
     pub topic: Slug,
-    /// What it is.
+    /// Its `meta.json`.
     pub meta: Meta,
-    /// What it says.
+    /// Its `summary.json`.
     pub summary: Summary,
-    /// The words, in the order they were recorded.
+    /// The sources, in the order of recording.
     pub words: Vec<Source>,
 }
 
@@ -27,40 +27,40 @@ pub struct ArtifactEntry {
 pub struct Meta {
     /// `entry_meta.v1`.
     pub schema: String,
-    /// The entry's folder: its day, and a number if there are more of that day.
+    /// The entry's folder: the day, with a number from the second entry of that day on.
     pub entry_id: String,
     /// The topic's folder.
     pub topic: String,
-    /// What the topic is called.
+    /// The display name of the topic.
     pub topic_name: String,
-    /// The day the words are of.
+    /// The day the sources are about.
     pub day: Date,
     /// The day they were recorded.
     pub recorded_on: Date,
-    /// When it began: the earliest that was said, else the first moment something was recorded.
+    /// Start of the entry: the earliest `said_at`, or else the first moment of recording.
     pub entry_ts: Timestamp,
     /// The first event of the day of recording.
     pub seq_first: Seq,
-    /// The last one that told something here.
+    /// The last event that contributed to it.
     pub seq_last: Seq,
-    /// Where the words come from.
+    /// The sources in it.
     pub sources: Vec<SourceLine>,
 }
 
-/// A source an entry holds.
+/// A source in an entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SourceLine {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
     /// The conversation or file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// Who spoke.
     pub speaker: String,
-    /// When.
+    /// When it was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said_at: Option<Timestamp>,
-    /// Hash of everything that was said, by whom and when.
+    /// Hash of the text, speaker and time.
     pub content_hash: String,
 }
 
@@ -76,7 +76,7 @@ impl SourceLine {
     }
 }
 
-/// `summary.json`: how everything the entry touched stood when it was closed.
+/// `summary.json`: the items the entry touched, as they were when it was closed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// `entry_summary.v1`.
@@ -85,28 +85,28 @@ pub struct Summary {
     pub entry_id: String,
     /// The topic's folder.
     pub topic: String,
-    /// What the topic is called.
+    /// The display name of the topic.
     pub topic_name: String,
-    /// The day the words are of.
+    /// The day the sources are about.
     pub day: Date,
-    /// The first event of the day of recording: what was recorded later goes over what was recorded earlier.
+    /// The first event of the day of recording. Entries recorded later take precedence.
     pub seq_first: Seq,
-    /// When it began.
+    /// Start of the entry.
     pub entry_ts: Timestamp,
-    /// How many sources it holds.
+    /// Number of sources.
     pub sources: usize,
-    /// Facts told or changed.
+    /// Facts recorded or changed.
     pub facts: Vec<FactRow>,
-    /// Stories told.
+    /// Episodes recorded.
     pub episodes: Vec<EpisodeRow>,
-    /// Tasks that came up or moved on.
+    /// Tasks created or changed.
     pub tasks: Vec<TaskRow>,
-    /// What was asked or decided.
+    /// Reviews opened or decided.
     pub questions: Vec<QuestionRow>,
-    /// What was learned, or agreed with, or taken back.
+    /// Notes recorded, seconded or retracted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<NoteRow>,
-    /// Lines of the self-model that came up or were decided on.
+    /// Tenets recorded or decided on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tenets: Vec<TenetRow>,
 }

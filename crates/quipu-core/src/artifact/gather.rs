@@ -1,8 +1,8 @@
-//! Gathering entries: which events belong together, and what of the memory they touched.
+//! Gathers entries: groups events and collects the items they touched.
 //!
-//! What is recorded on one day (UTC) stays open until something is recorded on another; then its entries are closed. An
-//! entry tells how things stood at the end of its day of recording, so what happens later never changes it: only an
-//! erasure does.
+//! What is recorded on one day (UTC) stays open until something is recorded on another day; then its entries are
+//! closed. An entry shows the items as they were at the end of its day of recording, so later events never change it;
+//! only an erasure does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use crate::id::{ItemId, ItemKind, Seq};
 use crate::item::{DerivedChange, Fact, Note, ReviewKind, Tenet};
 use crate::source::Source;
 
-/// The events recorded on one day, in what they touched.
+/// The events recorded on one day, and what they touched.
 #[derive(Debug, Clone)]
 pub struct Day {
     date: Date,
@@ -27,13 +27,13 @@ pub struct Day {
     last: Seq,
     began: Timestamp,
     words: Vec<ItemId>,
-    /// Items and the words they were touched by, if any.
+    /// Items, each with the source that touched it, if any.
     touched: BTreeMap<(ItemId, Option<ItemId>), Seq>,
     reverts: bool,
 }
 
 impl Day {
-    /// The day of an event, with nothing in it yet.
+    /// An empty day with the date of an event.
     pub fn of(event: &Event) -> Self {
         let (seq, began) = (event.header.seq, event.header.recorded_at);
         Self {
@@ -47,7 +47,7 @@ impl Day {
         }
     }
 
-    /// True if an event is recorded on this day.
+    /// True if the event is recorded on this day.
     pub fn holds(&self, event: &Event) -> bool {
         date_of(event.header.recorded_at) == self.date
     }
@@ -62,12 +62,12 @@ impl Day {
         self.last
     }
 
-    /// True if events were taken back on it: then everything may have changed, and is compared.
+    /// True if the day contains a revert. Anything may have changed then, so the memories are compared.
     pub fn reverts(&self) -> bool {
         self.reverts
     }
 
-    /// Takes note of what an event touches.
+    /// Records what an event touches.
     pub fn note(&mut self, event: &Event) {
         self.last = event.header.seq;
         for change in event.changes.iter().flatten() {
@@ -88,7 +88,7 @@ impl Day {
     fn draw(&mut self, drawn: &DerivedChange) {
         let by = match drawn {
             DerivedChange::EpisodeRecorded(episode) => episode.sources.first().copied(),
-            // What is learned is of the day it was learned on, not of the words it rests on.
+            // A note belongs to the day it was recorded on, not to the day of its evidence.
             DerivedChange::NoteRecorded(_) | DerivedChange::NoteSeconded { .. } => None,
             other => other.places().first().map(|place| place.source),
         };
@@ -120,10 +120,10 @@ fn date_of(time: Timestamp) -> Date {
     time.to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
-/// Where words stand that were recorded under no topic.
+/// Topics for sources recorded without one.
 pub(super) const HOMES: [&str; 3] = ["conversations", "documents", "journal"];
 
-/// The topic of words: their own, else one of the [`HOMES`].
+/// The topic of a source: its own, or else one of [`HOMES`].
 fn home(source: &Source) -> &str {
     match (&source.topic, source.kind()) {
         (Some(topic), _) => topic,
@@ -137,7 +137,7 @@ fn topic_of(fact: &Fact) -> &str {
     fact.topic.as_deref().unwrap_or(&fact.domain)
 }
 
-/// Where a note stands: with the words it rests on.
+/// The topic of a note: that of its first evidence.
 fn topic_of_note(memory: &Memory, note: &Note) -> String {
     let words = note.evidence.first().and_then(|at| memory.get(at.source));
     words.map_or("journal", |held| home(&held.source)).to_owned()
@@ -147,10 +147,10 @@ fn topic_of_tenet(tenet: &Tenet) -> &str {
     tenet.topic.as_deref().or(tenet.domain.as_deref()).unwrap_or("values")
 }
 
-/// The entries of a day, as the memory stood at its end.
+/// The entries of a day, from the memory at the end of it.
 ///
-/// `before` is the memory at the end of the day before; it is needed where events were taken back. `used` says how many
-/// entries a topic has of a day already.
+/// `before` is the memory at the end of the day before; it is needed if the day contains a revert. `used` returns how
+/// many entries a topic already has for a day.
 pub fn entries(
     day: &Day,
     before: Option<&Memory>,
@@ -172,7 +172,7 @@ pub fn entries(
     gathered.finish(used)
 }
 
-/// Reviews, by what they are about.
+/// Reviews by the item they are about.
 fn questions(memory: &Memory) -> BTreeMap<ItemId, Vec<ItemId>> {
     let mut about: BTreeMap<ItemId, Vec<ItemId>> = BTreeMap::new();
     for review in memory.items().reviews() {
@@ -188,7 +188,7 @@ struct Gathered<'a> {
     questions: BTreeMap<ItemId, Vec<ItemId>>,
 }
 
-/// An entry that is being put together.
+/// An entry under construction.
 #[derive(Default)]
 struct Open {
     name: String,
@@ -212,7 +212,7 @@ impl Gathered<'_> {
         open
     }
 
-    /// The day words are of: when they were said, else when they were recorded.
+    /// The day of a source: when it was said, or else when it was recorded.
     fn date(&self, words: Option<ItemId>) -> Date {
         let said = words.and_then(|id| self.memory.get(id)).and_then(|held| held.source.said_at);
         said.map_or(self.day.date, date_of)
@@ -287,7 +287,7 @@ impl Gathered<'_> {
         self.open(topic, date, seq).questions.insert(review.id, row);
     }
 
-    /// What changed without an event that names it: events were taken back, or came back.
+    /// Adds what changed without an event that names it, because of reverts.
     fn compare(&mut self, before: &Memory) {
         let (date, seq, memory) = (self.day.date, self.day.last, self.memory);
         let (old, new) = (before.items(), memory.items());
@@ -397,7 +397,7 @@ fn close(day: &Day, memory: &Memory, topic: Slug, date: Date, entry_id: String, 
     let held = open.words.iter().filter_map(|&ordinal| memory.sources().get(ordinal as usize));
     let words: Vec<Source> = held.map(|held| held.source.clone()).collect();
     let entry_ts = words.iter().filter_map(|source| source.said_at).min().unwrap_or(day.began);
-    // In the order they were recorded; what is gone comes last.
+    // In the order of recording; items that are gone come last.
     let made = |id: &ItemId| (memory.items().made_by(*id).unwrap_or(Seq::MAX), *id);
     let mut facts: Vec<FactRow> = open.facts.into_values().collect();
     facts.sort_by_key(|row| made(&row.id));

@@ -1,4 +1,4 @@
-//! Global memory: what all topics add up to, bounded. Made from the topic memories alone, by rules.
+//! Global memory: a bounded summary of all topics, built by rules from the topic memories alone.
 
 use std::collections::BTreeSet;
 
@@ -16,107 +16,114 @@ use crate::refusal::Refusal;
 
 /// `GLOBAL_MEMORY.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GlobalMemory {
     /// `global_memory.v1`.
     pub schema: String,
-    /// Whose memory.
+    /// The user whose memory it is.
     pub user: UserId,
-    /// How many topics there are in all.
+    /// Number of topics.
     pub topics: usize,
-    /// What is going on, the latest first.
+    /// Recently active topics, latest first.
     pub active_topics: Vec<Snapshot>,
-    /// What must not be forgotten: by tier, then by type.
+    /// Facts that must not be forgotten, by tier, then by type.
     pub do_not_forget: Vec<FactGroup>,
-    /// What the user confirmed to live by, unless it stands among what must not be forgotten.
+    /// Tenets the user confirmed, without those already listed in `do_not_forget`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tenets: Vec<TenetLine>,
-    /// What was learned about the person, first what more stands behind.
+    /// Notes, best supported first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<NoteLine>,
 }
 
-/// A line of the self-model.
+/// A tenet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TenetLine {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
-    /// What it is.
+    /// Its kind.
     pub kind: TenetKind,
-    /// The line.
+    /// Its text.
     pub text: String,
     /// The topic's folder.
     pub topic: String,
-    /// What the topic is called.
+    /// The display name of the topic.
     pub topic_name: String,
 }
 
 /// A note.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoteLine {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
     /// The insight.
     pub text: String,
-    /// True if more than its author stands behind it.
+    /// True if somebody besides its author agreed.
     pub agreed: bool,
     /// The topic's folder.
     pub topic: String,
-    /// What the topic is called.
+    /// The display name of the topic.
     pub topic_name: String,
 }
 
-/// A topic as it stands.
+/// The current state of a topic.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TopicSnapshot"))]
 pub struct Snapshot {
     /// Its folder.
     pub topic: String,
-    /// What it is called.
+    /// Its display name.
     pub name: String,
     /// The day of its latest entry.
     pub last_day: Date,
-    /// How many facts hold in it.
+    /// Number of active facts.
     pub facts: usize,
-    /// Where it stands, shortened.
+    /// Its state, shortened.
     pub state: State,
 }
 
-/// How dear a fact is.
+/// How important a fact is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "FactTier"))]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
-    /// Always to be kept in mind.
+    /// Always shown.
     Core,
-    /// Good to know.
+    /// Shown if there is room.
     Secondary,
 }
 
 /// The facts of one tier and type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FactGroup {
-    /// How dear.
+    /// The tier.
     pub tier: Tier,
-    /// What they are about.
+    /// The type.
     #[serde(rename = "type")]
     pub fact_type: FactType,
-    /// What matters most first.
+    /// Most important first.
     pub facts: Vec<PermanentFact>,
 }
 
 /// A fact that must not be forgotten.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PermanentFact {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
     /// The claim.
     pub text: String,
     /// The topic's folder.
     pub topic: String,
-    /// What the topic is called.
+    /// The display name of the topic.
     pub topic_name: String,
-    /// What the user gave it.
+    /// The score set by the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_fact_score: Option<u8>,
-    /// How sure, 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: f64,
 }
 
@@ -130,19 +137,19 @@ const TYPES: [FactType; 6] = [
     FactType::Event,
 ];
 
-/// From this score of the user's on, a fact is dear whatever the rules say.
+/// From this user score on, a fact is in the core tier regardless of its worth.
 const SCORE_CORE: u8 = 8;
-/// Up to this score it is left out, whatever they say.
+/// Up to this user score, a fact is left out regardless of its worth.
 const SCORE_OUT: u8 = 2;
-/// Worth from which a fact is dear, and from which it is good to know.
+/// The lowest worth of each tier.
 const WORTH: [(Tier, f64); 2] = [(Tier::Core, 0.55), (Tier::Secondary, 0.25)];
 
-/// Where one lives is part of who one is.
+/// Locations are listed as identity.
 fn type_of(row: &FactRow) -> FactType {
     if row.fact_type == FactType::Location { FactType::Identity } else { row.fact_type }
 }
 
-/// The tier of a fact; none if it may be forgotten here.
+/// The tier of a fact; none if it is left out.
 fn tier(row: &FactRow) -> Option<Tier> {
     match row.user_fact_score {
         Some(score) if score >= SCORE_CORE => Some(Tier::Core),
@@ -154,7 +161,7 @@ fn tier(row: &FactRow) -> Option<Tier> {
 }
 
 impl GlobalMemory {
-    /// Chooses from the topics, in whatever order they come.
+    /// Builds the global memory from the topics, in any order.
     ///
     /// # Errors
     /// `Invalid` if it cannot be written as JSON.
@@ -169,7 +176,7 @@ impl GlobalMemory {
             notes: learned(topics),
             do_not_forget,
         };
-        // The pages are bounded as a whole: what matters least goes first.
+        // Both renderings are bounded: the least important lines are removed first.
         while to_page(&global)?.len() > limit::GLOBAL_MEMORY_BYTES_MAX
             || super::page::global_page(&global).len() > limit::GLOBAL_MEMORY_BYTES_MAX
         {
@@ -180,13 +187,13 @@ impl GlobalMemory {
         Ok(global)
     }
 
-    /// Takes out what matters least; false if nothing is left.
+    /// Removes the least important line; false if nothing is left.
     fn shorten(&mut self) -> bool {
         if self.active_topics.len() > limit::GLOBAL_TOPICS_KEPT {
             self.active_topics.pop();
             return true;
         }
-        // Of what was learned, half stays as long as there are facts to leave out.
+        // Keeps half of the notes and tenets as long as there are facts to remove.
         for kept in [limit::GLOBAL_LEARNED_MAX / 2, 0] {
             if kept == 0 && !self.do_not_forget.is_empty() {
                 break;
@@ -210,7 +217,7 @@ impl GlobalMemory {
     }
 }
 
-/// Topics with something new, next to the newest of all: there is no clock here.
+/// Recently active topics, measured from the newest entry of any topic because there is no clock.
 fn active(topics: &[TopicMemory]) -> Vec<Snapshot> {
     let Some(newest) = topics.iter().map(|topic| topic.last_day).max() else { return Vec::new() };
     let from = newest.checked_sub(jiff::Span::new().days(limit::GLOBAL_ACTIVE_DAYS)).unwrap_or(newest);
@@ -246,12 +253,12 @@ fn dear(topics: &[TopicMemory]) -> Vec<FactGroup> {
         topics.iter().flat_map(|topic| topic.facts.iter().map(move |row| (row, topic))).collect();
     rows.sort_by(|(one, _), (other, _)| rank(other).cmp(&rank(one)).then(one.id.cmp(&other.id)));
     let mut groups: Vec<FactGroup> = Vec::new();
-    // One line says a thing, whatever it was read from.
+    // Each text is listed once.
     let mut said: BTreeSet<String> = BTreeSet::new();
     let caps = [(Tier::Core, limit::CORE_FACTS_PER_TYPE), (Tier::Secondary, limit::SECONDARY_FACTS_PER_TYPE)];
     for (place, cap) in caps {
         for fact_type in TYPES {
-            // What the first tier had no room for comes first in the second.
+            // Facts that did not fit into the core tier come first in the secondary one.
             let fits = |row: &FactRow| tier(row).is_some_and(|tier| tier <= place) && type_of(row) == fact_type;
             let fresh = rows.iter().filter(|(row, _)| fits(row) && said.insert(normal(&row.text)));
             let facts: Vec<PermanentFact> = fresh.take(cap).map(|(row, topic)| kept(row, topic)).collect();

@@ -1,14 +1,14 @@
-//! Other people's text on a page: it looks as it was written and does nothing.
+//! Escapes text for Markdown pages, so that it has no effect beyond its words.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 
 use crate::pack::neutralise;
 
-/// Characters that make links, embeds, tags, comments, code or HTML.
+/// Characters that start links, embeds, tags, comments, code or HTML.
 const ACTIVE: [char; 9] = ['\\', '[', ']', '<', '`', '|', '#', '%', '$'];
 
-/// One line of text that neither links nor embeds nor formats: what could is escaped, controls are left out.
+/// Escapes one line: no links, embeds or formatting; control characters are removed.
 pub fn escape(text: &str) -> String {
     let plain = neutralise(text);
     let mut page = String::with_capacity(plain.len() + 8);
@@ -21,7 +21,7 @@ pub fn escape(text: &str) -> String {
     page
 }
 
-/// The text an escaped line stands for.
+/// Reverses [`escape`].
 pub fn unescape(page: &str) -> String {
     let mut text = String::with_capacity(page.len());
     let mut chars = page.chars().peekable();
@@ -32,12 +32,12 @@ pub fn unescape(page: &str) -> String {
     text
 }
 
-/// A text of many lines as a quotation, escaped line by line.
+/// Formats lines as a quotation, each escaped.
 pub(super) fn quote(text: &str) -> String {
     text.lines().map(|line| format!("> {}", escape(line)).trim_end().to_owned() + "\n").collect()
 }
 
-/// A day as people write it: 12 March 2024.
+/// A day in words: 12 March 2024.
 pub(super) fn day(date: Date) -> String {
     date.strftime("%-d %B %Y").to_string()
 }

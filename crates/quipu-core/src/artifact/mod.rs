@@ -1,9 +1,9 @@
-//! Plain files: what a memory looks like as a folder a person can read, compare and keep.
+//! Plain files: renders a memory as a folder that people can read, compare and archive.
 //!
-//! Three layers, each made from the one below and never touching it: **entries** (what was said and read on one day about
-//! one topic; once closed they are never written again), **topic memories** (from the entries' summaries alone), and the
-//! **global memory** (from the topic memories alone). Beside them lie the ledger's own lines and an audit log. All of it
-//! follows from the ledger: the same ledger gives the same bytes.
+//! There are three layers, each built from the one below without changing it: **entries** (the sources and items of one
+//! day about one topic; never rewritten once closed), **topic memories** (from the entries' summaries alone), and the
+//! **global memory** (from the topic memories alone). The folder also holds the ledger lines and an audit log.
+//! Everything is derived from the ledger: the same ledger gives the same bytes.
 
 mod audit;
 mod edits;

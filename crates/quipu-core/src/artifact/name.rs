@@ -1,7 +1,7 @@
-//! Names of files and folders: derived from what a memory says, never taken from it.
+//! Names of files and folders, derived from a memory's text but never copied from it.
 //!
-//! A name is lower-case ASCII letters, digits and hyphens, so it means the same on every file system, in a link of
-//! Obsidian and on a command line. A topic whose name cannot be written that way gets a tail that no other topic has.
+//! A name consists of lower-case ASCII letters, digits and hyphens, so it means the same on every file system, in an
+//! Obsidian link and on a command line. A topic whose name does not fit these rules gets a unique suffix.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ use crate::id::UserId;
 use crate::limit;
 use crate::refusal::Refusal;
 
-/// Names of devices on Windows: a file of such a name cannot be made there.
+/// Device names on Windows, which cannot be file names.
 const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
-/// Length of the tail of a name.
+/// Length of the suffix of a name.
 const TAIL: usize = 8;
-/// What it is made of: Crockford's base 32.
+/// Digits of the suffix: Crockford's base 32.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// The name of a topic's folder.
@@ -26,7 +26,7 @@ impl Slug {
         &self.0
     }
 
-    /// Reads back the name of a folder; none if it is not one that is given to topics.
+    /// Parses a folder name. None if no topic can have it.
     pub fn parse(name: &str) -> Option<Self> {
         (is_plain(name) && name.len() <= limit::ARTIFACT_NAME_BYTES_MAX).then(|| Self(name.to_owned()))
     }
@@ -38,7 +38,7 @@ impl fmt::Display for Slug {
     }
 }
 
-/// Letters, digits and single hyphens between them, and no device.
+/// True for lower-case letters and digits with single hyphens between them, unless the name is a device.
 fn is_plain(name: &str) -> bool {
     let letters = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
     let hyphens = !name.starts_with('-') && !name.ends_with('-') && !name.contains("--");
@@ -53,7 +53,7 @@ fn is_reserved(name: &str) -> bool {
     RESERVED.contains(&stem) || port("com") || port("lpt")
 }
 
-/// A topic as it is compared: "Race  training", "race_training" and "raceTraining" are one.
+/// Normalises a topic for comparison: "Race  training", "race_training" and "raceTraining" are equal.
 fn topic_key(topic: &str) -> String {
     let mut key = String::with_capacity(topic.len());
     let mut after_lower = false;
@@ -79,9 +79,9 @@ pub fn topic_slug(topic: &str) -> Slug {
     Slug(plain_or_marked(&topic_key(topic), "topic"))
 }
 
-/// The name itself if it is plain, else what of it is, with a tail that stands for all of it.
+/// The key itself if it is a plain name; otherwise its plain part with a suffix derived from all of it.
 fn plain_or_marked(key: &str, otherwise: &str) -> String {
-    // A plain name could be another one's with its tail: whatever ends like one gets a tail of its own.
+    // A plain name that ends like a suffix also gets one, so that it cannot equal another name with its suffix.
     let is_tail = |last: &str| last.len() == TAIL && last.bytes().all(|byte| DIGITS.contains(&byte));
     let tailed = key.rsplit_once('-').is_some_and(|(_, last)| is_tail(last));
     if is_plain(key) && key.len() <= limit::ARTIFACT_NAME_BYTES_MAX && !tailed {
@@ -102,7 +102,7 @@ fn plain_or_marked(key: &str, otherwise: &str) -> String {
     format!("{}-{}", if stem.is_empty() { otherwise } else { stem }, tail(key))
 }
 
-/// What tells one name from every other: digits of a hash of it.
+/// The suffix: the first digits of a hash of the key.
 fn tail(key: &str) -> String {
     let hash = blake3::Hasher::new_derive_key("quipu artifact name v1").update(key.as_bytes()).finalize();
     hash.as_bytes().iter().take(TAIL).map(|byte| char::from(DIGITS[usize::from(byte & 31)])).collect()
@@ -113,25 +113,25 @@ pub fn folder_of(user: &UserId) -> String {
     plain_or_marked(user.as_str(), "user")
 }
 
-/// How a topic is called on a page: "Stress management".
+/// Display name of a topic: "Stress management".
 pub(super) fn title_of(topic: &str) -> String {
     let words = topic_key(topic).replace('-', " ");
     let mut chars = words.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// A file below a user's folder. It can only be made of plain names, so it leads nowhere else.
+/// A file below a user's folder. It consists of plain names only, so it cannot lead out of the folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VaultPath(String);
 
-/// Most folders on the way to a file.
+/// Most components in a path.
 const DEPTH_MAX: usize = 8;
 
 impl VaultPath {
-    /// Checks a path: names joined by `/`.
+    /// Parses names joined by `/`.
     ///
     /// # Errors
-    /// `Invalid` if a name in it is none that Quipu gives to files.
+    /// `Invalid` if a component is not a valid file name or the path is too deep.
     pub fn parse(path: &str) -> Result<Self, Refusal> {
         let well = |part: &str| {
             let letters = part.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
@@ -144,7 +144,7 @@ impl VaultPath {
         };
         let parts = path.split('/');
         if parts.clone().count() > DEPTH_MAX || !parts.clone().all(well) {
-            return Err(Refusal::invalid(format!("{path:?} is no name of a file in a vault")));
+            return Err(Refusal::invalid(format!("{path:?} is not a valid file name in a vault")));
         }
         Ok(Self(path.to_owned()))
     }
@@ -154,7 +154,7 @@ impl VaultPath {
         &self.0
     }
 
-    /// The names on the way, the file's last.
+    /// The components of the path; the last is the file name.
     pub fn parts(&self) -> impl Iterator<Item = &str> {
         self.0.split('/')
     }

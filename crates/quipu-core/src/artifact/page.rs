@@ -1,6 +1,6 @@
-//! Pages for people: an entry's words, a topic, and the memory as a whole, in Markdown that Obsidian links.
+//! Renders Markdown pages with Obsidian links: an entry's sources, a topic, and the whole memory.
 //!
-//! A line about a fact ends with its block id (`^fact-0r5k…`), so that a changed line is known to be about it.
+//! A fact's line ends with its block id (`^fact-0r5k…`), so that an edited line can be matched to its fact.
 
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ pub fn block_id(id: ItemId) -> String {
     id.to_string().replace('_', "-")
 }
 
-/// The fact a block id names.
+/// The fact that a block id names.
 pub fn fact_of_block(block: &str) -> Option<ItemId> {
     let id: ItemId = block.replacen('-', "_", 1).parse().ok()?;
     (id.kind == ItemKind::Fact).then_some(id)
@@ -33,7 +33,7 @@ fn front(schema: &str, members: &[(&str, String)]) -> String {
     format!("---\nschema: {schema}\n{lines}---\n")
 }
 
-/// `raw.md`: the words of an entry, as they were said.
+/// `raw.md`: the sources of an entry, verbatim.
 pub fn raw_page(entry: &ArtifactEntry) -> String {
     let meta = &entry.meta;
     let members = [("topic", meta.topic.clone()), ("entry", meta.entry_id.clone()), ("day", meta.day.to_string())];
@@ -75,7 +75,7 @@ fn words(page: &mut String, source: &Source, of: Date) {
     }
 }
 
-/// With a capital letter at its start.
+/// Capitalises the first letter.
 pub(super) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
@@ -85,12 +85,12 @@ fn topic_link(topic: &str, name: &str) -> String {
     format!("[[topics/{topic}/topic_memory|{}]]", link_text(name))
 }
 
-/// Text of a link: what would end it is taken out.
+/// Text for a link, without characters that would end it.
 fn link_text(text: &str) -> String {
     escape(&text.replace(['[', ']', '|', '#', '^'], " ")).trim().to_owned()
 }
 
-/// Entries a page names; the folder shows the rest.
+/// Most entries listed on a page.
 const ENTRIES_SHOWN: usize = 12;
 
 /// `topic_memory.md`.
@@ -195,7 +195,7 @@ fn state(page: &mut String, state: &State, level: &str) {
     }
 }
 
-/// What the user lives by and what was learned. What nobody else has said yet is marked.
+/// Tenets and notes. Notes without a second vote are marked.
 fn learned<'a>(
     page: &mut String,
     tenets: impl Iterator<Item = &'a String>,
@@ -235,7 +235,7 @@ fn tier(page: &mut String, global: &GlobalMemory, tier: Tier, heading: &str) {
     }
 }
 
-/// What is going on: topics with something to tell that does not stand above, then the others in a line each.
+/// Active topics: first those with something not listed above, then the others with one line each.
 fn topics(page: &mut String, global: &GlobalMemory) {
     if global.topics == 0 {
         page.push_str("\nNothing is remembered yet.\n");

@@ -1,4 +1,4 @@
-//! Lines of an entry's summary: how a fact, an episode, a task or a question stood when the entry was closed.
+//! Rows of an entry's summary: facts, episodes, tasks and reviews as they were when the entry was closed.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,40 +11,41 @@ use crate::item::{
     TimeSpan,
 };
 
-/// A fact, with the names seed and readers know: `subject relation object`.
+/// A fact, as `subject relation object`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FactRow {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
-    /// Whom it is about.
+    /// The entity it is about.
     pub subject: String,
-    /// The relation.
+    /// The predicate.
     pub relation: String,
     /// The value.
     pub object: String,
     /// The claim as a sentence.
     pub text: String,
-    /// What it is about.
+    /// Its type.
     #[serde(rename = "type")]
     pub fact_type: FactType,
     /// How long it is expected to hold.
     pub time_span: TimeSpan,
-    /// How sure, 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: f64,
-    /// What the user gave it, 0 to 10: goes over everything else.
+    /// Score set by the user, 0 to 10. Overrides the computed worth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_fact_score: Option<u8>,
-    /// How much it matters in itself, 0 to 1.
+    /// Intrinsic importance, 0 to 1.
     pub importance: f64,
-    /// Kept in view by the user.
+    /// True if the user pinned it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
-    /// Whether it counts.
+    /// Its status.
     pub status: FactStatus,
-    /// Since when it holds.
+    /// Start of validity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
-    /// Until when it held.
+    /// End of validity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_to: Option<Timestamp>,
     /// When it was last said.
@@ -52,18 +53,18 @@ pub struct FactRow {
     pub last_seen: Option<Timestamp>,
     /// How often it was said.
     pub seen_count: u32,
-    /// Where it was said; empty if it was entered by hand.
+    /// The sources; empty if it was entered by hand.
     pub source_ids: Vec<ItemId>,
-    /// The entry that told it first; said by the topic memory, not by the entry itself.
+    /// The entry that first recorded it. Set by the topic memory, not by the entry itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry_id: Option<String>,
-    /// When that entry began.
+    /// Start of that entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry_ts: Option<Timestamp>,
 }
 
 impl FactRow {
-    /// How a fact stands in a memory.
+    /// The row of a fact in a memory.
     pub(super) fn of(memory: &Memory, fact: &Fact) -> Self {
         let mut source_ids: Vec<ItemId> = fact.evidence.iter().map(|at| at.source).collect();
         source_ids.dedup();
@@ -91,28 +92,29 @@ impl FactRow {
         }
     }
 
-    /// The same, taken back: the event that told it does not count any more.
+    /// The row marked as retracted, for a fact whose event was reverted.
     pub(super) fn gone(mut self) -> Self {
         self.status = FactStatus::Retracted;
         self
     }
 }
 
-/// A story.
+/// An episode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EpisodeRow {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
     /// A few words.
     pub title: String,
     /// A few sentences.
     pub summary: String,
-    /// When it began.
+    /// Start of the episode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Timestamp>,
     /// From 1 to 10.
     pub importance: u8,
-    /// True if it does not count any more.
+    /// True if it was retracted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gone: bool,
 }
@@ -132,21 +134,22 @@ impl EpisodeRow {
 
 /// A task, a goal or a problem.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskRow {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
-    /// What it is.
+    /// Its kind.
     pub kind: TaskKind,
     /// A few words.
     pub title: String,
-    /// Where it stands.
+    /// Its status.
     pub status: TaskStatus,
     /// From 1 to 10.
     pub priority: u8,
-    /// By when.
+    /// Due date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<Timestamp>,
-    /// What was tried so far.
+    /// Number of attempts.
     pub attempts: usize,
 }
 
@@ -164,30 +167,31 @@ impl TaskRow {
         }
     }
 
-    /// True if something is still to be done about it.
+    /// True if it is active or stalled.
     pub fn is_open(&self) -> bool {
         matches!(self.status, TaskStatus::Active | TaskStatus::Stalled)
     }
 }
 
-/// What was learned about the person: what worked, what did not, what comes up again and again.
+/// A note about the person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoteRow {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
     /// The insight.
     pub text: String,
-    /// How many others said the same.
+    /// Number of others who agreed.
     pub votes: u32,
-    /// True if more than its author stands behind it.
+    /// True if somebody besides its author agreed.
     pub agreed: bool,
-    /// Kept in view by the user.
+    /// True if the user pinned it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
-    /// Free words: `strategy`, `pitfall`, `insight`.
+    /// Free tags: `strategy`, `pitfall`, `insight`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// True if it does not count any more.
+    /// True if it was retracted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gone: bool,
 }
@@ -206,18 +210,19 @@ impl NoteRow {
     }
 }
 
-/// A line of the self-model.
+/// A tenet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TenetRow {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
-    /// What it is.
+    /// Its kind.
     pub kind: TenetKind,
-    /// The line.
+    /// Its text.
     pub text: String,
-    /// Whether it counts.
+    /// Its status.
     pub status: TenetStatus,
-    /// Kept in view by the user.
+    /// True if the user pinned it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
 }
@@ -229,7 +234,7 @@ impl TenetRow {
         Self { id, kind: tenet.kind, text, status, pinned }
     }
 
-    /// The same, taken back: the event that told it does not count any more.
+    /// The row marked as outdated, for a tenet whose event was reverted.
     pub(super) fn gone(mut self) -> Self {
         self.status = TenetStatus::Outdated;
         self
@@ -237,24 +242,24 @@ impl TenetRow {
 }
 
 impl TaskRow {
-    /// True for what is to be done. A problem nobody has tried anything against is a thing that was said.
+    /// True for an open task. A problem counts only if it has an attempt or a due date.
     pub fn is_to_do(&self) -> bool {
         self.is_open() && (self.kind != TaskKind::Problem || self.attempts > 0 || self.due.is_some())
     }
 }
 
-/// Something that waits for a person.
+/// A review.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct QuestionRow {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
-    /// Why it waits.
+    /// Its kind.
     pub kind: ReviewKind,
-    /// What it is about.
+    /// The item it is about.
     pub about: ItemId,
-    /// What is asked.
+    /// The question put to the user.
     pub question: String,
-    /// True as long as nobody has decided.
+    /// True until it is decided.
     pub waits: bool,
 }
 

@@ -1,7 +1,7 @@
-//! Versions of the files: every file says which one it is, and an older one is lifted when it is read.
+//! File schemas: every file names its version, and older versions are upgraded on reading.
 //!
-//! A file below is never written again because a version changed: only what is read of it changes, and what is built from
-//! it is built again.
+//! A file is never rewritten because of a new version; only the value read from it is upgraded, and files built from it
+//! are rebuilt.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,46 +9,46 @@ use serde_json::Value;
 
 use crate::refusal::Refusal;
 
-/// Lifts what a file says from one version to the next.
+/// Upgrades a value from one version to the next.
 pub type SchemaUpgrade = fn(&mut Value);
 
-/// One kind of file, and how its older versions are read.
+/// One kind of file and the upgrades from its older versions.
 #[derive(Debug, Clone, Copy)]
 pub struct FileSchema {
-    /// What it is.
+    /// The name of the kind.
     pub family: &'static str,
     /// The version that is written.
     pub version: u32,
-    /// How version 1 becomes 2, 2 becomes 3, …: one step fewer than there are versions.
+    /// The upgrades from version 1 to 2, 2 to 3 and so on: one fewer than there are versions.
     pub steps: &'static [SchemaUpgrade],
 }
 
-/// What an entry is.
+/// `meta.json` of an entry.
 pub const ENTRY_META: FileSchema = FileSchema::first("entry_meta");
-/// What an entry says.
+/// `summary.json` of an entry.
 pub const ENTRY_SUMMARY: FileSchema = FileSchema::first("entry_summary");
-/// What the entries of a topic add up to.
+/// `topic_memory.json`.
 pub const TOPIC_MEMORY: FileSchema = FileSchema::first("topic_memory");
-/// What the topics add up to.
+/// `GLOBAL_MEMORY.json`.
 pub const GLOBAL_MEMORY: FileSchema = FileSchema::first("global_memory");
-/// What the folder is level with.
+/// `index/vault.json`.
 pub const VAULT: FileSchema = FileSchema::first("vault");
 
 /// The versions a folder is written in.
 #[derive(Debug, Clone, Copy)]
 pub struct Schemas {
-    /// What an entry is.
+    /// `meta.json` of an entry.
     pub entry_meta: FileSchema,
-    /// What an entry says.
+    /// `summary.json` of an entry.
     pub entry_summary: FileSchema,
-    /// What the entries of a topic add up to.
+    /// `topic_memory.json`.
     pub topic_memory: FileSchema,
-    /// What the topics add up to.
+    /// `GLOBAL_MEMORY.json`.
     pub global_memory: FileSchema,
 }
 
 impl Schemas {
-    /// Those this program writes.
+    /// The current versions.
     pub const NOW: Self = Self {
         entry_meta: ENTRY_META,
         entry_summary: ENTRY_SUMMARY,
@@ -66,7 +66,7 @@ impl Schemas {
 }
 
 impl FileSchema {
-    /// True if a file of an older version says what one of this version would.
+    /// True if a file of an older version, once upgraded, equals one of this version.
     pub fn says_the_same(&self, older: &[u8], new: &[u8]) -> bool {
         let is_older = |value: &Value| value.get("schema").and_then(Value::as_str).is_some_and(|id| id != self.id());
         let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
@@ -74,20 +74,20 @@ impl FileSchema {
         read(older).is_some_and(|value| is_older(&value)) && older_says().is_some_and(|says| read(new) == Some(says))
     }
 
-    /// A kind of file that has one version so far.
+    /// A kind of file in version 1.
     const fn first(family: &'static str) -> Self {
         Self { family, version: 1, steps: &[] }
     }
 
-    /// The id a file carries: `topic_memory.v1`.
+    /// The schema id in a file: `topic_memory.v1`.
     pub fn id(&self) -> String {
         format!("{}.v{}", self.family, self.version)
     }
 
-    /// Reads a file of this kind, of any version up to this one.
+    /// Reads a file of this kind, of this version or an older one.
     ///
     /// # Errors
-    /// `Invalid` if it is another kind of file, of a newer version, or not what its version says.
+    /// `Invalid` if the file is of another kind or a newer version, or does not match its version.
     pub fn read<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, Refusal> {
         let wrong = |error: serde_json::Error| Refusal::invalid(format!("not a {}: {error}", self.family));
         let mut value: Value = serde_json::from_slice(bytes).map_err(wrong)?;
@@ -111,7 +111,7 @@ impl FileSchema {
     }
 }
 
-/// A file of JSON as people read it: indented, a line end at its end.
+/// Serialises a value as indented JSON with a final line break.
 ///
 /// # Errors
 /// `Invalid` if the value cannot be written as JSON.

@@ -1,15 +1,15 @@
-//! Whole sentences: what facts say in few words, and how much of a text fits without being cut.
+//! Builds whole sentences from facts, and shortens texts at sentence ends.
 
 use super::rows::FactRow;
 use crate::predicate::normal;
 
-/// Values that are named; the rest is counted.
+/// Values listed by name; the others are counted.
 const NAMED: usize = 4;
 /// Most sentences of a summary.
 const SENTENCES: usize = 3;
 
-/// What facts say, those first that come first, as whole sentences of at most so many bytes. Values of one relation share
-/// a sentence: "User likes jazz, chess and poetry."
+/// Writes facts as whole sentences of at most `most` bytes, in the given order. Values of one relation share a
+/// sentence: "User likes jazz, chess and poetry."
 pub(super) fn told(facts: &[FactRow], most: usize) -> String {
     let mut shapes: Vec<((&str, &str), Vec<&str>)> = Vec::new();
     for row in facts {
@@ -35,7 +35,7 @@ pub(super) fn told(facts: &[FactRow], most: usize) -> String {
     text
 }
 
-/// A statement without its value, and the value; one that does not read well among others stays whole.
+/// A statement split into the text around its value, and the value. A statement that does not combine well stays whole.
 fn parts(row: &FactRow) -> ((&str, &str), &str) {
     let text = row.text.trim();
     let at = text.rfind(row.object.as_str()).filter(|_| !row.object.is_empty());
@@ -61,7 +61,7 @@ pub(super) fn listed(values: &[&str]) -> String {
     }
 }
 
-/// The sentences a text begins with, as many as fit.
+/// The leading sentences of a text that fit into `most` bytes.
 pub(super) fn whole(text: &str, most: usize) -> &str {
     let text = text.trim();
     if text.len() <= most && !text.ends_with('…') {
@@ -72,7 +72,7 @@ pub(super) fn whole(text: &str, most: usize) -> &str {
     &text[..ends.rfind(fits).unwrap_or(0)]
 }
 
-/// True if a summary has a sentence that none of these lines is.
+/// True if a summary contains more than these lines.
 pub(super) fn says_more<'a>(summary: &str, lines: impl Iterator<Item = &'a str>) -> bool {
     let mut left = format!("{} ", summary.trim());
     for line in lines {

@@ -1,4 +1,4 @@
-//! Names, versions and builders, without a ledger.
+//! Tests names, versions and builders without a ledger.
 
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ fn topics_have_names_of_their_own() {
         let slug = topic_slug(odd);
         assert!(slug.as_str().len() > 9 && Slug::parse(slug.as_str()).is_some(), "{odd:?}: {slug}");
     }
-    // A name that looks like another one's with its tail is not taken for it.
+    // A name that ends like a suffix gets a suffix of its own.
     let odd = topic_slug("a/b");
     assert_ne!(topic_slug(odd.as_str()), odd);
 }
@@ -253,7 +253,7 @@ fn idle_talk_has_no_place_on_the_page_of_the_whole() {
         assert_eq!(page.matches("User: I switched to the half marathon.").count(), 1, "{page}");
         assert!(!page.contains("mail"), "{page}");
     }
-    // A topic somebody named is theirs, whatever was said under it.
+    // A topic named by the user is never idle.
     assert!(!topic("sailing", Vec::new()).is_idle());
 }
 
@@ -300,13 +300,13 @@ fn a_thing_stands_on_a_page_once_and_whole() {
     let page = global_page(&global(&[built, topic("tea", vec![row(1, FactType::Preference, 0.7)])]));
     assert_eq!(page.matches("hing 3").count(), 2, "in the list and in the summary: {page}");
     assert!(!page.contains('…'), "{page}");
-    // One fact, which stands above: the topic is a line.
+    // The only fact is listed above, so the topic takes one line.
     assert!(page.contains("/tea/topic_memory|tea]]: 1 fact, last on 2 March 2026\n"), "{page}");
     let few = topic_page(&topic("tea", vec![row(1, FactType::Preference, 0.7)]));
     assert_eq!(few.matches("User likes thing 1").count(), 1, "{few}");
 }
 
-/// A version 2 of an entry's summary, as a later Quipu might have it.
+/// A hypothetical version 2 of an entry's summary.
 const SUMMARY_V2: FileSchema = FileSchema {
     family: "entry_summary",
     version: 2,

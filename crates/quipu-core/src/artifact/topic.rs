@@ -1,4 +1,4 @@
-//! Topic memory: what the entries of one topic add up to. Made from their summaries alone.
+//! Topic memory: combines the entries of one topic, from their summaries alone.
 
 use std::collections::BTreeMap;
 
@@ -19,35 +19,36 @@ use crate::limit;
 
 /// `topic_memory.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TopicMemory {
     /// `topic_memory.v1`.
     pub schema: String,
     /// The topic's folder.
     pub topic: String,
-    /// What it is called.
+    /// Its display name.
     pub name: String,
-    /// How many entries it has.
+    /// Number of entries.
     pub entries: usize,
     /// The day of the earliest.
     pub first_day: Date,
     /// The day of the latest.
     pub last_day: Date,
-    /// Where it stands, for people; never what anything is decided by.
+    /// Its state, for people; nothing is decided by it.
     pub state: State,
-    /// What holds, first what matters most.
+    /// Active facts, most important first.
     pub facts: Vec<FactRow>,
-    /// Facts beyond the bound, which only the entries tell.
+    /// Number of facts beyond the limit; only the entries contain them.
     #[serde(default, skip_serializing_if = "is_none")]
     pub facts_left_out: usize,
-    /// What held once, latest first.
+    /// Superseded facts, latest first.
     pub earlier: Vec<FactRow>,
-    /// Lines of the self-model the user stands by.
+    /// Tenets the user confirmed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tenets: Vec<TenetRow>,
-    /// What was learned, first what more stands behind.
+    /// Notes, best supported first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<NoteRow>,
-    /// The newest stories, but for idle talk.
+    /// The newest episodes, without idle talk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stories: Vec<EpisodeRow>,
     /// The newest entries.
@@ -58,36 +59,38 @@ fn is_none(count: &usize) -> bool {
     *count == 0
 }
 
-/// Where a topic stands.
+/// The state of a topic.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TopicState"))]
 pub struct State {
     /// The topic in a few sentences.
     pub summary: String,
-    /// What this rests on, and how far it goes.
+    /// The extent of its sources, and what is left out.
     pub bounds: Vec<String>,
-    /// What is not known yet.
+    /// Questions of waiting reviews.
     pub open_questions: Vec<String>,
-    /// What is to be done.
+    /// Open tasks.
     pub next_actions: Vec<String>,
 }
 
-/// An entry, as a topic lists it.
+/// An entry in a topic's list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntryLine {
     /// Its folder.
     pub entry_id: String,
-    /// The day it is of.
+    /// Its day.
     pub day: Date,
-    /// How many sources it holds.
+    /// Number of sources.
     pub sources: usize,
-    /// How many facts it told or changed.
+    /// Number of facts recorded or changed.
     pub facts: usize,
-    /// True if more may come to it.
+    /// True if it is still open.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub open: bool,
 }
 
-/// Everything the entries of a topic say, the latest word on each.
+/// The latest row of every item in the entries of a topic.
 struct TopicView {
     facts: BTreeMap<ItemId, FactRow>,
     episodes: BTreeMap<ItemId, EpisodeRow>,
@@ -97,11 +100,11 @@ struct TopicView {
     tenets: BTreeMap<ItemId, TenetRow>,
 }
 
-/// A story of less importance is idle talk.
+/// Least importance of an episode that is not idle talk.
 const TELLING: u8 = 4;
 
 impl TopicMemory {
-    /// True for talk under no topic out of which nothing came: it has its entries, and no place on the page of the whole.
+    /// True for a default topic from which nothing was derived: it has entries, but is left out of the global page.
     pub fn is_idle(&self) -> bool {
         let state = &self.state;
         gather::HOMES.contains(&self.topic.as_str())
@@ -112,8 +115,8 @@ impl TopicMemory {
             && state.next_actions.is_empty()
     }
 
-    /// Adds up the summaries of a topic's entries, in whatever order they come; the flag says which are still open. None
-    /// without any.
+    /// Builds a topic memory from the summaries of its entries, in any order; the flag is true for open entries. None
+    /// without entries.
     pub fn build(topic: &Slug, mut entries: Vec<(Summary, bool)>) -> Option<Self> {
         entries.sort_by(|(one, _), (other, _)| {
             (one.seq_first, one.day, &one.entry_id).cmp(&(other.seq_first, other.day, &other.entry_id))
@@ -160,7 +163,7 @@ fn is_unsettled(row: &FactRow) -> bool {
 }
 
 fn latest(entries: &[(Summary, bool)]) -> Vec<EntryLine> {
-    // An entry of what followed from other words has nothing of its own to show.
+    // Entries without sources or facts of their own are not listed.
     let mut lines: Vec<EntryLine> = entries
         .iter()
         .filter(|(entry, _)| entry.sources + entry.facts.len() > 0)
@@ -172,20 +175,20 @@ fn latest(entries: &[(Summary, bool)]) -> Vec<EntryLine> {
             open: *open,
         })
         .collect();
-    // The lines came in the order of recording, which numbers the entries of one day.
+    // The sort is stable: entries of one day stay in the order of recording.
     lines.sort_by_key(|line| line.day);
     lines.reverse();
     lines.truncate(limit::TOPIC_ENTRIES_LISTED);
     lines
 }
 
-/// What matters more comes first: the user's own score, what is pinned, then worth.
+/// Sort key of facts: the user's score, then the pin, then worth, then how often it was said.
 pub(super) fn rank(row: &FactRow) -> (u8, bool, u32, u32) {
-    // Without a score a fact stands in the middle.
+    // Without a score a fact counts as average.
     (row.user_fact_score.unwrap_or(5), row.pinned, (worth(row) * 10_000.0).round() as u32, row.seen_count)
 }
 
-/// How much a fact matters, 0 to 1.
+/// Worth of a fact, 0 to 1: importance × confidence.
 pub(super) fn worth(row: &FactRow) -> f64 {
     row.importance.clamp(0.0, 1.0) * row.confidence.clamp(0.0, 1.0)
 }
@@ -238,7 +241,7 @@ impl TopicView {
         }
     }
 
-    /// What matters most, in the words of the facts; else how the latest story goes. Nothing of idle talk.
+    /// Sentences from the most important facts, or else the summary of the latest episode. Empty for idle talk.
     fn summary(&self, facts: &[FactRow]) -> String {
         if !facts.is_empty() {
             return sentences::told(facts, limit::ARTIFACT_LINE_BYTES_MAX);
@@ -247,17 +250,17 @@ impl TopicView {
         newest.map_or_else(String::new, |row| sentences::whole(&row.summary, limit::ARTIFACT_LINE_BYTES_MAX).to_owned())
     }
 
-    /// The latest stories that tell something.
+    /// The latest episodes that are not idle talk.
     fn stories(&self) -> Vec<EpisodeRow> {
         let mut rows: Vec<&EpisodeRow> =
             self.episodes.values().filter(|row| !row.gone && row.importance >= TELLING).collect();
         rows.sort_by_key(|row| std::cmp::Reverse((row.start, row.id)));
-        // One whose every sentence was cut is told by its entry.
+        // Episodes without one whole sentence are left to their entries.
         let told = rows.into_iter().filter(|row| !sentences::whole(&row.summary, usize::MAX).is_empty());
         told.take(limit::TOPIC_STORIES_MAX).cloned().collect()
     }
 
-    /// What the user confirmed.
+    /// The confirmed tenets.
     fn lives_by(&self) -> Vec<TenetRow> {
         let mut rows: Vec<&TenetRow> =
             self.tenets.values().filter(|row| row.status == TenetStatus::Confirmed).collect();
@@ -272,7 +275,7 @@ impl TopicView {
     }
 }
 
-/// Lines that fit, each once.
+/// Lines shortened to the limit, without duplicates.
 fn once<'a>(lines: impl Iterator<Item = &'a str>, most: usize) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for line in lines.map(|line| clip(line, limit::ARTIFACT_LINE_BYTES_MAX)) {
@@ -295,7 +298,7 @@ fn action(row: &TaskRow) -> String {
     format!("{title}{}{tried}", due.unwrap_or_default())
 }
 
-/// A text that fits, cut at a word.
+/// Shortens a text to `most` bytes, at a word boundary if possible.
 pub(super) fn clip(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();

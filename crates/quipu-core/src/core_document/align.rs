@@ -1,4 +1,4 @@
-//! Which elements of two lists are the same.
+//! Aligns the elements of two lists.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::guard::identity;
 
-/// What happened to an element, in the order of the lists. Numbers are places in the first and the second list.
+/// What happened to an element, in list order. Numbers are indices into the first and the second list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pair {
     Same,
@@ -16,13 +16,13 @@ pub(super) enum Pair {
     New(usize),
 }
 
-/// Largest table of comparisons; longer lists are compared place by place.
+/// Largest comparison table; longer lists are compared index by index.
 const CELLS_MAX: usize = 1 << 20;
-/// Equal elements weigh more than those that only share their `id` or `name`, but two of the latter more than one.
+/// An equal element weighs more than one with the same `id` or `name`, but less than two of those.
 const EQUAL: u32 = 3;
 const SAME_IDENTITY: u32 = 2;
 
-/// Aligns two lists: equal elements first, then those with the same `id` or `name`, then what is left, place by place.
+/// Aligns two lists: equal elements first, then those with the same `id` or `name`, then the rest index by index.
 pub(super) fn align(from: &[Value], to: &[Value]) -> Vec<Pair> {
     let head = from.iter().zip(to).take_while(|(a, b)| a == b).count();
     let (from_rest, to_rest) = (&from[head..], &to[head..]);
@@ -41,7 +41,7 @@ pub(super) fn align(from: &[Value], to: &[Value]) -> Vec<Pair> {
     pairs
 }
 
-/// Between two matches: what has a counterpart changed, the rest is gone or new.
+/// Between two matches, elements are paired in order as changed; the rest are removed or new.
 fn gap(pairs: &mut Vec<Pair>, from: std::ops::Range<usize>, to: std::ops::Range<usize>) {
     let both = from.len().min(to.len());
     pairs.extend((from.start..from.start + both).zip(to.start..).map(|(i, j)| Pair::Changed(i, j)));
@@ -49,7 +49,7 @@ fn gap(pairs: &mut Vec<Pair>, from: std::ops::Range<usize>, to: std::ops::Range<
     pairs.extend((to.start + both..to.end).map(Pair::New));
 }
 
-/// The heaviest common subsequence, as (place, place, weight).
+/// The heaviest common subsequence, as (index, index, weight).
 fn matches(from: &[Value], to: &[Value]) -> Vec<(usize, usize, u32)> {
     let width = to.len() + 1;
     if (from.len() + 1).saturating_mul(width) > CELLS_MAX {
@@ -63,7 +63,7 @@ fn matches(from: &[Value], to: &[Value]) -> Vec<(usize, usize, u32)> {
         (false, false) => 0,
     };
 
-    // best[i][j]: the weight that can still be had from places i and j on.
+    // best[i][j]: the greatest weight reachable from indices i and j on.
     let mut best = vec![0u32; (from.len() + 1) * width];
     for i in (0..from.len()).rev() {
         for j in (0..to.len()).rev() {
@@ -91,7 +91,7 @@ fn matches(from: &[Value], to: &[Value]) -> Vec<(usize, usize, u32)> {
     found
 }
 
-/// Numbers instead of values, so that comparing two places costs the same whatever they hold.
+/// Class numbers instead of values, so that a comparison has constant cost.
 struct Classes {
     from: Vec<Option<usize>>,
     to: Vec<Option<usize>>,

@@ -1,4 +1,4 @@
-//! The decision whether a patch may be recorded.
+//! Decides whether a patch may be recorded.
 
 use json_patch::PatchOperation;
 use json_patch::jsonptr::Pointer;
@@ -12,14 +12,14 @@ use super::schemas::META;
 use super::{Categories, Patch};
 use crate::Refusal;
 
-/// Decides about a patch: returns it guarded, with the document it leads to.
+/// Checks a patch. Returns the guarded patch and the resulting document.
 ///
-/// The guarded patch gives the same document whenever it is replayed on this one, and the document can be written, read
-/// back and is valid. `document` is one this function has let through, or `{}`.
+/// The guarded patch gives the same document whenever it is replayed on this one. The resulting document is valid and
+/// survives serialisation. `document` must be a result of this function, or `{}`.
 ///
 /// # Errors
-/// `Invalid`: too long, too many operations, a path that makes no sense, a NUL character, or `/_meta`.
-/// `Refused`: it does not apply, leaves the bounds, or the result does not fit the categories.
+/// `Invalid`: too long, too many operations, a malformed path, a NUL character, or a path in `/_meta`.
+/// `Refused`: it does not apply, exceeds a limit, or the result does not fit the categories.
 pub fn check<'a>(
     categories: impl Into<Categories<'a>>,
     document: &Value,
@@ -36,7 +36,7 @@ pub fn check<'a>(
         let list = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
         Refusal::refused(format!("the document would no longer be valid: {list}"))
     })?;
-    // What is stored is text: it must say the same when it is read again, and do the same.
+    // The stored form is text: it must read back as the same value and have the same effect.
     let stored: Option<Patch> = reread(&patch);
     let lasts = stored.as_ref() == Some(&patch) && reread(&result).as_ref() == Some(&result);
     if !lasts || replay(document, &patch).as_ref() != Ok(&result) {

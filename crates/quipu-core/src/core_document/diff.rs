@@ -1,4 +1,4 @@
-//! What changed between two documents, as a patch and as a list to read.
+//! Differences between two documents, as a patch and as a readable list.
 
 use json_patch::jsonptr::{Pointer, PointerBuf, Token};
 use json_patch::{AddOperation, PatchOperation, RemoveOperation, ReplaceOperation};
@@ -11,36 +11,37 @@ use super::guard::identity;
 use super::patch::apply;
 use crate::limit;
 
-/// The patch that turns one document into the other, written as a person would say it: members by name, list elements
-/// recognised by equality or by their `id` or `name`, so that taking the first of three away is one removal.
+/// The patch that turns one document into the other. Members are matched by name and list elements by equality or by
+/// their `id` or `name`, so removing the first of three elements is one operation.
 ///
-/// If both documents are within the bounds of the core, so is every step, and the patch has at most
-/// [`limit::PATCH_OPS_MAX`] operations; where more would be needed, the parts that differ most are replaced whole.
-/// It carries no tests; see [`guarded`](super::guarded).
+/// If both documents are within the limits of the core document, so is every intermediate step, and the patch has at
+/// most [`limit::PATCH_OPS_MAX`] operations; if more are needed, the parts that differ most are replaced whole. It
+/// contains no tests; see [`guarded`](super::guarded).
 pub fn diff(from: &Value, to: &Value) -> Patch {
     let root = Pointer::root();
     let patch = Patch(changes(root, from, to));
-    // Growing in one place before shrinking in another can leave the bounds on the way.
+    // Additions that precede removals can exceed a limit on the way.
     if apply(from, &patch).is_ok_and(|result| result == *to) {
         return patch;
     }
     Patch(vec![replace(root, to)])
 }
 
-/// One place that differs.
+/// One difference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PathChange {
-    /// JSON Pointer: in the later document, or in the earlier one for what was removed.
+    /// JSON Pointer in the later document, or in the earlier one for a removal.
     pub path: String,
-    /// What was there, if anything; not written if nothing was.
+    /// The value before; omitted if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,
-    /// What is there now, if anything; not written if nothing is.
+    /// The value after; omitted if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Value>,
 }
 
-/// The differences place by place, in the order of the documents, for people to read.
+/// Lists the differences in document order, for people to read.
 pub fn describe(from: &Value, to: &Value) -> Vec<PathChange> {
     let mut found = Vec::new();
     describe_at(Pointer::root(), from, to, &mut found);
@@ -81,7 +82,7 @@ fn note(found: &mut Vec<PathChange>, path: PointerBuf, before: Option<&Value>, a
     found.push(PathChange { path: path.to_string(), before: before.cloned(), after: after.cloned() });
 }
 
-/// The operations for one place; never more than a patch may have.
+/// The operations for one path; never more than a patch may have.
 fn changes(path: &Pointer, from: &Value, to: &Value) -> Vec<PatchOperation> {
     match (from, to) {
         (Value::Object(old), Value::Object(new)) => settle(object_changes(path, old, new), path, to),
@@ -91,7 +92,7 @@ fn changes(path: &Pointer, from: &Value, to: &Value) -> Vec<PatchOperation> {
     }
 }
 
-/// The operations of one child, and the single one that could stand for them.
+/// The operations of one child, and the single operation that can replace them.
 struct Group {
     ops: Vec<PatchOperation>,
     whole: Option<PatchOperation>,
@@ -118,7 +119,7 @@ fn object_changes(path: &Pointer, old: &Map<String, Value>, new: &Map<String, Va
             }
         })
         .collect();
-    // Removals make the room that additions need.
+    // Removals first, to make room for additions.
     groups.sort_by_key(|group| match group.ops.as_slice() {
         [PatchOperation::Remove(_)] => 0,
         [PatchOperation::Add(_)] => 2,
@@ -147,7 +148,7 @@ fn array_changes(path: &Pointer, old: &[Value], new: &[Value]) -> Vec<Group> {
     groups
 }
 
-/// Replaces the children that differ most, then the place itself, until the operations fit into one patch.
+/// Replaces whole children, largest difference first, then the parent, until the operations fit into one patch.
 fn settle(mut groups: Vec<Group>, path: &Pointer, to: &Value) -> Vec<PatchOperation> {
     groups.retain(|group| !group.ops.is_empty());
     let mut total: usize = groups.iter().map(|group| group.ops.len()).sum();
@@ -171,7 +172,7 @@ enum ChildDiff<'v> {
     New(&'v Value),
 }
 
-/// The members of both objects: those of the first in its order, then those only the second has.
+/// The members of both objects: those of the first in its order, then those only in the second.
 fn members<'v>(
     old: &'v Map<String, Value>,
     new: &'v Map<String, Value>,
@@ -185,7 +186,7 @@ fn members<'v>(
     kept.chain(added).map(|(name, part)| (Token::new(name.as_str()), part))
 }
 
-/// True if one list element is better described as a change of the other than as a replacement.
+/// True if an element is better described as changed than as replaced.
 fn related(from: &Value, to: &Value) -> bool {
     match (from, to) {
         (Value::Object(old), Value::Object(new)) => {

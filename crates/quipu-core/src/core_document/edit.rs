@@ -1,4 +1,4 @@
-//! Patches for the two edits people make: set a value, unset it.
+//! Patches for the two edits people make: set a value and unset it.
 
 use json_patch::jsonptr::{Pointer, PointerBuf, Token};
 use json_patch::{AddOperation, PatchOperation, RemoveOperation, ReplaceOperation};
@@ -9,15 +9,15 @@ use super::fault::shown;
 use super::guard::guarded;
 use crate::Refusal;
 
-/// A guarded patch after which the value is at the pointer; empty if it is already there.
+/// A guarded patch that sets the value at the pointer; empty if it is already there.
 ///
-/// Missing parents are created as objects, or as a list where the path goes on with `-`. On replay the patch only
-/// applies where it would do the same again: what it replaces must be as it was, and what it creates must be missing
-/// (see [`replay`](super::replay)).
+/// Missing parents are created as objects, or as a list where the path continues with `-`. On replay the patch applies
+/// only if it has the same effect: values it replaces must be unchanged, and values it creates must be missing (see
+/// [`replay`](super::replay)).
 ///
 /// # Errors
-/// `Invalid`: not a JSON Pointer, or the empty one. `Refused`: the path leads through a value that has no members, past
-/// the end of a list, or the document would leave its bounds.
+/// `Invalid`: not a JSON Pointer, or the empty one. `Refused`: the path leads through a value without members or past
+/// the end of a list, or the document would exceed its limits.
 pub fn set(document: &Value, pointer: &str, value: Value) -> Result<Patch, Refusal> {
     let path = parse_pointer(pointer)?;
     let op = match document.pointer(path.as_str()) {
@@ -28,10 +28,10 @@ pub fn set(document: &Value, pointer: &str, value: Value) -> Result<Patch, Refus
     Ok(guarded(document, &Patch(vec![op]))?)
 }
 
-/// A guarded patch after which nothing is at the pointer.
+/// A guarded patch that removes the value at the pointer.
 ///
 /// # Errors
-/// `Invalid`: not a JSON Pointer, or the empty one. `NotFound`: nothing is there.
+/// `Invalid`: not a JSON Pointer, or the empty one. `NotFound`: there is no value.
 pub fn unset(document: &Value, pointer: &str) -> Result<Patch, Refusal> {
     let path = parse_pointer(pointer)?;
     if document.pointer(path.as_str()).is_none() {
@@ -51,7 +51,7 @@ pub(super) fn parse_pointer(pointer: &str) -> Result<PointerBuf, Refusal> {
     Ok(path)
 }
 
-/// Adds the value and, in the same operation, every parent it lacks.
+/// Adds the value and its missing parents in one operation.
 fn addition(document: &Value, path: &Pointer, value: Value) -> Result<PatchOperation, Refusal> {
     let (at, depth) = first_missing(document, path)?;
     let tokens: Vec<Token<'_>> = path.tokens().collect();
@@ -59,7 +59,7 @@ fn addition(document: &Value, path: &Pointer, value: Value) -> Result<PatchOpera
     Ok(PatchOperation::Add(AddOperation { path: at, value }))
 }
 
-/// The first place on a path that is missing, as it is added, and how many tokens lead there.
+/// The first missing place on a path, as a pointer for an `add`, and the number of tokens that lead to it.
 pub(super) fn first_missing(document: &Value, path: &Pointer) -> Result<(PointerBuf, usize), Refusal> {
     let mut at = PointerBuf::new();
     let mut here = document;
@@ -75,7 +75,7 @@ pub(super) fn first_missing(document: &Value, path: &Pointer) -> Result<(Pointer
     Err(Refusal::refused(format!("`{}` is already there", shown(path.as_str()))))
 }
 
-/// The token under which something new can be added to a value.
+/// The token under which a new value can be added to a parent.
 fn landing<'t>(parent: &Value, token: &Token<'t>, at: &Pointer) -> Result<Token<'t>, Refusal> {
     let at = shown(at.as_str());
     match parent {
@@ -90,7 +90,7 @@ fn landing<'t>(parent: &Value, token: &Token<'t>, at: &Pointer) -> Result<Token<
     }
 }
 
-/// The value below parents that are missing.
+/// Wraps a value in its missing parents.
 pub(super) fn nested(tokens: &[Token<'_>], value: Value, path: &Pointer) -> Result<Value, Refusal> {
     tokens.iter().rev().try_fold(value, |inner, token| {
         if token.is_next() {

@@ -1,19 +1,19 @@
-//! Why a patch does not apply.
+//! Reasons why a patch does not apply.
 
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::Refusal;
 
-/// A patch that does not apply. The document is as it was.
+/// A patch that does not apply. The document is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize)]
 #[error("operation {op}: {reason}")]
 pub struct PatchFault {
-    /// Which operation, from 0.
+    /// Index of the operation.
     pub op: usize,
-    /// What is wrong with it.
+    /// The kind of fault.
     pub kind: PatchFaultKind,
-    /// The same in words.
+    /// The reason as a message.
     pub reason: String,
 }
 
@@ -23,21 +23,21 @@ pub struct PatchFault {
 pub enum PatchFaultKind {
     /// More operations than a patch may have.
     TooManyOps,
-    /// The document would grow over its bound.
+    /// The document would exceed its size limit.
     TooLarge,
-    /// The document would nest over its bound.
+    /// The document would exceed its depth limit.
     TooDeep,
     /// A `test` found another value.
     TestFailed,
-    /// A place it names is not there.
+    /// A path does not exist.
     Missing,
-    /// It makes no sense on any document.
+    /// The operation is invalid for every document.
     Malformed,
-    /// It would overwrite a value the patch has neither tested nor written.
+    /// It would overwrite a value that the patch has neither tested nor written.
     Untested,
 }
 
-/// A fault that does not know its operation yet.
+/// A fault whose operation is not yet known.
 #[derive(Debug)]
 pub(super) struct Trouble {
     kind: PatchFaultKind,
@@ -63,7 +63,7 @@ impl From<PatchFault> for Refusal {
     }
 }
 
-/// At most 200 bytes of a text that came from outside, for a message.
+/// At most 200 bytes of external text, for a message.
 pub(super) fn shown(text: &str) -> String {
     const SHOWN_BYTES_MAX: usize = 200;
     if text.len() <= SHOWN_BYTES_MAX {

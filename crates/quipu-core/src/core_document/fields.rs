@@ -1,7 +1,7 @@
-//! Fields that stand for facts. Part of the stored format: changing an outcome changes what old ledgers say.
+//! Fields derived from facts. Part of the stored format: any change of behaviour changes how old ledgers replay.
 //!
-//! A change names a place and a value, never the position in a list nor what stood there before. It makes the parents it
-//! needs. So what it does depends on no earlier change, and reverting one leaves the others where they are.
+//! A change names a path and a value, never a list index nor the previous value, and creates the parents it needs. Its
+//! effect depends on no earlier change, so reverting one leaves the others in place.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,10 +17,10 @@ use crate::Refusal;
 pub struct FieldChange {
     /// The field, as a JSON Pointer. Recorded as if no category had been promoted.
     pub at: String,
-    /// What happens there.
+    /// The operation.
     #[serde(flatten)]
     pub op: FieldOp,
-    /// The description of the dynamic category, if this change makes it.
+    /// The description of the dynamic category, if this change creates it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -29,35 +29,35 @@ pub struct FieldChange {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum FieldOp {
-    /// The field holds this value, whatever it held before.
+    /// Sets the field to this value, whatever it held before.
     Set {
         /// The value.
         value: Value,
     },
-    /// The field is removed if it stands for this name; without a name, whatever it holds. Otherwise nothing changes.
+    /// Removes the field if its value has this name, or any value without a name. Otherwise nothing changes.
     Unset {
         /// The name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
     },
-    /// The list has an element for this value: a string, or an object with a `name`. Members of an element of the same
-    /// name are added to it.
+    /// Ensures that the list has an element for this value: a string, or an object with a `name`. Other members are
+    /// added to an existing element of the same name.
     Include {
         /// The value.
         value: Value,
     },
-    /// The list has no element of this name. A list that is empty then is removed.
+    /// Removes the element of this name. A list that becomes empty is removed.
     Exclude {
         /// The name.
         name: String,
     },
 }
 
-/// The document after the changes. `place` says where a field stands now.
+/// The document after the changes. `place` maps a recorded path to its current one.
 ///
 /// # Errors
-/// `Refused`: a place leads through a value that has no members, or is no list where one is needed; or the document
-/// leaves its bounds. `Invalid`: more than 1,600 changes.
+/// `Refused`: a path leads through a value without members or needs a list where there is none, or the document exceeds
+/// its limits. `Invalid`: more than 1,600 changes.
 pub fn change_fields(
     document: &Value,
     changes: &[FieldChange],
@@ -124,17 +124,17 @@ fn name_of(element: &Value) -> Option<&str> {
     element.as_str().or_else(|| element.get("name").and_then(Value::as_str))
 }
 
-/// True if an element of a list stands for this name.
+/// True if a list element has this name.
 pub(crate) fn names(element: &Value, name: &str) -> bool {
     name_of(element).is_some_and(|own| is_same_name(own, name))
 }
 
-/// True if a field stands for this name: by itself, or as a place whose city it is.
+/// True if a field has this name: itself, or as a place with this city.
 pub(crate) fn stands_for(value: &Value, name: &str) -> bool {
     names(value, name) || value.get("city").is_some_and(|city| names(city, name))
 }
 
-/// True if two names are one, but for case, punctuation at the edges of words and a leading article.
+/// True if two names are equal, ignoring case, punctuation at word edges and a leading article.
 fn is_same_name(one: &str, other: &str) -> bool {
     let plain = |name: &str| {
         let lower = name.to_lowercase();
@@ -150,7 +150,7 @@ fn is_same_name(one: &str, other: &str) -> bool {
     plain(one) == plain(other)
 }
 
-/// The value at a pointer; missing parents are made. `None` if something else is in the way.
+/// The value at a pointer; missing parents are created. `None` if another value is in the way.
 fn reach<'a>(document: &'a mut Value, pointer: &str, description: Option<&str>, last: Value) -> Option<&'a mut Value> {
     let tokens: Vec<String> =
         pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~")).collect();
@@ -178,7 +178,7 @@ fn remove_member(document: &mut Value, pointer: &str) {
     }
 }
 
-/// Removes what was left empty on the way to a place, the categories included.
+/// Removes empty parents of a path, up to and including the category.
 fn prune(document: &mut Value, pointer: &str) {
     let is_bare =
         |value: &Value| value.as_object().is_some_and(|members| members.keys().all(|name| name == "description"));

@@ -1,4 +1,4 @@
-//! Tests that keep a patch from hitting the wrong place when it is replayed on another document.
+//! Adds tests to a patch so that it cannot hit the wrong place when replayed on another document.
 
 use json_patch::jsonptr::index::Index;
 use json_patch::jsonptr::{Pointer, PointerBuf, Token};
@@ -12,22 +12,22 @@ use super::measure::{bytes_within, too_large};
 use super::patch::{GUARDED_OPS_MAX, PATCH_BYTES_MAX, countable, too_many_ops};
 use super::step::Stepper;
 
-/// The same patch with a `test` before each operation that replaces, removes, moves, copies or overwrites a value.
+/// The patch with a `test` before each operation that replaces, removes, moves, copies or overwrites a value.
 ///
-/// The test holds the value that is there now. Each array element on the way is tested too, by its `id`, else its
-/// `name`, else whole. What the patch has already tested or written itself is not tested again. On this document the
-/// guarded patch does what the patch does; on another it does the same to the same values, or nothing.
+/// The test holds the current value. Each array element on the path is also tested: by its `id`, or else its `name`, or
+/// else whole. Values that the patch has already tested or written are not tested again. On this document the guarded
+/// patch has the effect of the patch; on another it has the same effect on the same values, or none.
 ///
-/// Not guarded: the position at which an element is inserted, since nothing is lost by it.
+/// The position at which an element is inserted is not guarded, because an insertion loses nothing.
 ///
 /// # Errors
 /// As [`apply`](super::apply): a patch that does not apply cannot be guarded. `TooLarge` or `TooManyOps` also if the
-/// tests themselves would take more than 1 MiB or 1,600 operations.
+/// guarded patch would exceed 1 MiB or 1,600 operations.
 pub fn guarded(document: &Value, patch: &Patch) -> Result<Patch, PatchFault> {
     guarded_with_result(document, patch).map(|(patch, _)| patch)
 }
 
-/// The guarded patch and what it makes of the document.
+/// The guarded patch and the resulting document.
 pub(super) fn guarded_with_result(document: &Value, patch: &Patch) -> Result<(Patch, Value), PatchFault> {
     countable(patch)?;
     let mut stepper = Stepper::new(document)?;
@@ -48,7 +48,7 @@ pub(super) fn guarded_with_result(document: &Value, patch: &Patch) -> Result<(Pa
     Ok((Patch(ops), stepper.finish()?))
 }
 
-/// True if the operation would put a value in the place of one the patch knows nothing of.
+/// True if the operation would overwrite a value that the patch has neither tested nor written.
 pub(super) fn overwrites_unknown(document: &Value, op: &PatchOperation, known: &CertainPlaces) -> bool {
     let target = match op {
         PatchOperation::Add(add) => add.path.clone(),
@@ -59,7 +59,7 @@ pub(super) fn overwrites_unknown(document: &Value, op: &PatchOperation, known: &
     would_overwrite(document, &target) && !known.covers(&target)
 }
 
-/// Adds tests; `None` when they take more bytes than are left.
+/// Adds tests; `None` if they exceed the remaining bytes.
 struct Guard<'a> {
     document: &'a Value,
     known: &'a mut CertainPlaces,
@@ -99,7 +99,7 @@ impl Guard<'_> {
         self.test(path)
     }
 
-    /// Tests who each array element on the way is.
+    /// Tests the identity of each array element on the path.
     fn elements(&mut self, path: &Pointer) -> Option<()> {
         let mut at = PointerBuf::new();
         let mut here = self.document;
@@ -129,7 +129,7 @@ impl Guard<'_> {
     }
 }
 
-/// The member that says which element of a list this is.
+/// The member that identifies a list element.
 pub(super) fn identity(value: &Value) -> Option<(&'static str, &Value)> {
     ["id", "name"].into_iter().find_map(|member| {
         let value = value.as_object()?.get(member)?;
@@ -145,16 +145,16 @@ fn child<'v>(value: &'v Value, token: &Token<'_>) -> Option<&'v Value> {
     }
 }
 
-/// True if adding there replaces what is there: a member, or the document. Adding to an array makes room.
+/// True if an `add` would replace a member or the document. An `add` to an array inserts.
 fn would_overwrite(document: &Value, path: &Pointer) -> bool {
     let Some((parent, last)) = path.split_back() else { return true };
     let parent = document.pointer(parent.as_str()).and_then(Value::as_object);
     parent.is_some_and(|members| members.contains_key(last.decoded().as_ref()))
 }
 
-/// The target of a move as it is named before the move.
+/// The target of a move as a path before the move.
 ///
-/// RFC 6902 names it as it is after the removal: elements behind the one taken out have moved up by then.
+/// RFC 6902 names it as it is after the removal, when the elements behind the removed one have moved up.
 fn target_before_removal(document: &Value, op: &MoveOperation) -> PointerBuf {
     let shifted = || {
         let (list, from) = op.from.split_back()?;

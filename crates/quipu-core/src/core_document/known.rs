@@ -1,28 +1,28 @@
-//! What a patch has pinned down of the document it runs on.
+//! Tracks the places of a document whose content a patch determines.
 
 use json_patch::PatchOperation;
 use json_patch::jsonptr::{Pointer, PointerBuf, Token};
 
 /// The places whose whole content follows from the patch alone, because it tested or wrote them.
 ///
-/// Judged from the paths, not from a document: wherever the patch applies, it knows the same places.
+/// They are derived from the paths, not from a document, so they are the same wherever the patch applies.
 #[derive(Debug, Default)]
 pub(super) struct CertainPlaces(Vec<PointerBuf>);
 
 impl CertainPlaces {
-    /// True if the content of this place follows from the patch.
+    /// True if the patch determines the content at this path.
     pub(super) fn covers(&self, path: &Pointer) -> bool {
         self.0.iter().any(|known| path.starts_with(known))
     }
 
-    /// Takes note of a test that passed.
+    /// Records a test that passed.
     pub(super) fn tested(&mut self, path: &Pointer) {
         if !self.covers(path) {
             self.0.push(path.to_buf());
         }
     }
 
-    /// Takes note of an operation that was applied.
+    /// Records an operation that was applied.
     pub(super) fn applied(&mut self, op: &PatchOperation) {
         match op {
             PatchOperation::Test(test) => self.tested(&test.path),
@@ -46,14 +46,14 @@ impl CertainPlaces {
         if certain {
             self.tested(path);
         } else {
-            // What encloses the place now holds something unknown.
+            // The enclosing values now contain an unknown value.
             self.0.retain(|known| !path.starts_with(known));
         }
     }
 
     fn arrived(&mut self, path: &Pointer, certain: bool) {
         self.shift(path);
-        // Under an index it is not remembered: the same path makes room in a list and overwrites in an object.
+        // Not recorded under an index: the same path inserts into a list but overwrites in an object.
         let placed = path.back().is_some_and(|last| last.is_next() || may_be_index(&last));
         if placed && certain {
             self.0.retain(|known| !known.starts_with(path));
@@ -67,7 +67,7 @@ impl CertainPlaces {
         self.shift(path);
     }
 
-    /// Forgets the neighbours of an element that came or went: their indices may have moved.
+    /// Drops the siblings of an inserted or removed element: their indices may have shifted.
     fn shift(&mut self, path: &Pointer) {
         let Some((parent, last)) = path.split_back() else { return };
         if may_be_index(&last) {

@@ -1,4 +1,4 @@
-//! How large and how deep a value is, without building its text.
+//! Measures the size and depth of a value without serialising it.
 
 use std::io;
 
@@ -11,28 +11,28 @@ use crate::limit;
 /// Size of a value that fits into a core document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Measure {
-    /// Bytes of its compact JSON.
+    /// Bytes of compact JSON.
     pub(super) bytes: usize,
     /// 0 for a scalar, 1 for an empty array or object.
     pub(super) depth: usize,
 }
 
-/// Measures a value, giving up as soon as it is over a bound of the core document.
+/// Measures a value; stops as soon as it exceeds a limit of the core document.
 pub(super) fn measure(value: &Value) -> Result<Measure, Trouble> {
-    // Depth first: writing recurses, and only a bounded depth makes that safe.
+    // Depth first: serialising recurses, which is safe only at a bounded depth.
     let depth = depth_within(value, limit::CORE_DEPTH_MAX).ok_or_else(too_deep)?;
     let bytes = bytes_within(value, limit::CORE_BYTES_MAX).ok_or_else(too_large)?;
     Ok(Measure { bytes, depth })
 }
 
-/// Bytes of compact JSON, or `None` over `max`. Stops writing there.
+/// Bytes of compact JSON, or `None` if over `max`; stops there.
 pub(super) fn bytes_within(value: &impl Serialize, max: usize) -> Option<usize> {
     let mut counter = Counter { left: max };
     serde_json::to_writer(&mut counter, value).ok()?;
     Some(max - counter.left)
 }
 
-/// Depth, or `None` over `max`. Descends no further than that.
+/// Depth, or `None` if over `max`; descends no further.
 pub(super) fn depth_within(value: &Value, max: usize) -> Option<usize> {
     let inner = |children: &mut dyn Iterator<Item = &Value>| {
         let left = max.checked_sub(1)?;

@@ -1,7 +1,8 @@
 //! The core document: free JSON under a category registry, changed by JSON Patch only.
 //!
 //! [`check()`] decides whether a patch may be recorded; [`apply()`], [`replay()`], [`replay_within()`] and
-//! [`change_fields()`] say what is recorded. These know nothing of schemas, so that a ledger means the same under every configuration.
+//! [`change_fields()`] define the effect of what is recorded. They use no schemas, so a ledger has the same meaning
+//! under every configuration.
 
 mod align;
 mod check;

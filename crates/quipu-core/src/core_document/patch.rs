@@ -1,4 +1,4 @@
-//! What a patch does to a document. Part of the stored format: changing an outcome changes what old ledgers say.
+//! Applies patches to a document. Part of the stored format: any change of behaviour changes how old ledgers replay.
 
 use json_patch::PatchOperation;
 use serde_json::Value;
@@ -14,10 +14,10 @@ use crate::{Refusal, limit};
 pub(super) const PATCH_BYTES_MAX: usize = 4 * limit::CORE_BYTES_MAX;
 /// Longest JSON Pointer in a patch, in bytes.
 pub(super) const POINTER_BYTES_MAX: usize = 4096;
-/// Most operations of a patch together with the tests that guard them.
+/// Most operations of a patch, including its tests.
 pub(super) const GUARDED_OPS_MAX: usize = 16 * limit::PATCH_OPS_MAX;
 
-/// Reads a patch someone wrote. Members an operation does not know are ignored (RFC 6902 §4).
+/// Parses a patch. Unknown members of an operation are ignored (RFC 6902 §4).
 ///
 /// # Errors
 /// `Invalid`: longer than 1 MiB, not JSON, not a patch, or more than [`limit::PATCH_OPS_MAX`] operations.
@@ -36,15 +36,14 @@ pub fn parse(json: &str) -> Result<Patch, Refusal> {
     Ok(patch)
 }
 
-/// Applies a patch as RFC 6902 says, all operations or none, within the bounds of the core document.
+/// Applies a patch according to RFC 6902, all operations or none, within the limits of the core document.
 ///
-/// Same document and patch, same outcome, always. Each operation is measured before it is carried out, so a patch
-/// costs no more than its operations times the largest document. Knows no schemas.
+/// Deterministic. Each operation is measured before it is carried out, so the cost is at most the number of operations
+/// times the size of the largest document. Schemas are not checked.
 ///
 /// # Errors
-/// The first operation that does not apply. More than [`limit::PATCH_OPS_MAX`] operations that change something, a
-/// result over [`limit::CORE_BYTES_MAX`] or [`limit::CORE_DEPTH_MAX`] at any point, or a path over 4096 bytes is a
-/// fault.
+/// The first operation that does not apply. More than [`limit::PATCH_OPS_MAX`] operations other than tests, a result
+/// over [`limit::CORE_BYTES_MAX`] or [`limit::CORE_DEPTH_MAX`] at any step, or a path over 4096 bytes is a fault.
 pub fn apply(document: &Value, patch: &Patch) -> Result<Value, PatchFault> {
     countable(patch)?;
     let mut stepper = Stepper::new(document)?;
@@ -54,11 +53,11 @@ pub fn apply(document: &Value, patch: &Patch) -> Result<Value, PatchFault> {
     stepper.finish()
 }
 
-/// Applies a recorded, guarded patch: like [`apply`], and an operation that would overwrite a value which the patch has
-/// neither tested nor written is a fault.
+/// Applies a recorded, guarded patch: like [`apply`], but overwriting a value that the patch has neither tested nor
+/// written is a fault.
 ///
-/// A guarded patch that adds a member without a test was made where there was none. RFC 6902 cannot say "test that
-/// nothing is here"; this rule does, so that a patch replayed after a revert never destroys what it did not know.
+/// A guarded patch that adds a member without a test was made where there was none. RFC 6902 cannot test that a value
+/// is missing; this rule does, so that a patch replayed after a revert never destroys an unknown value.
 ///
 /// # Errors
 /// As [`apply`], and `Untested`.
@@ -78,7 +77,8 @@ pub fn replay(document: &Value, patch: &Patch) -> Result<Value, PatchFault> {
     stepper.finish()
 }
 
-/// Refuses a patch with too many operations. Tests are counted apart: a patch must not lose room by being guarded.
+/// Refuses a patch with too many operations. Tests are counted separately, so that guarding a patch does not reduce its
+/// limit.
 pub(super) fn countable(patch: &Patch) -> Result<(), PatchFault> {
     if patch.len() > GUARDED_OPS_MAX {
         return Err(too_many_ops(GUARDED_OPS_MAX).at(GUARDED_OPS_MAX));

@@ -1,4 +1,4 @@
-//! The categories a core document may have, and what each may hold.
+//! The categories of a core document and their schemas.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -13,7 +13,7 @@ use super::schemas::{DEFAULT, DYNAMIC, META, UNCATEGORIZED};
 use crate::evolve::GrownSchema;
 use crate::{Refusal, limit};
 
-/// Most faults one validation lists.
+/// Most faults that one validation lists.
 const FAULTS_MAX: usize = 20;
 
 /// The categories by name, their JSON Schemas compiled.
@@ -28,12 +28,12 @@ struct Category {
     validator: Validator,
 }
 
-/// One place where a document does not fit its category.
+/// A mismatch between a document and its category.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SchemaFault {
     /// JSON Pointer of the place.
     pub path: String,
-    /// What is expected there.
+    /// What the schema expects.
     pub reason: String,
 }
 
@@ -44,19 +44,19 @@ impl fmt::Display for SchemaFault {
 }
 
 impl Registry {
-    /// The categories that come with Quipu.
+    /// The built-in categories.
     pub fn default_registry() -> Self {
         let none: [(&str, &str); 0] = [];
         #[expect(clippy::expect_used, reason = "the schemas are part of the program and a test compiles them all")]
         Self::with_schemas(none).expect("the built-in schemas compile")
     }
 
-    /// The categories that come with Quipu and these (name, JSON Schema) besides; one of the same name takes the place
-    /// of the built-in one. A schema without `$schema` is read as draft 2020-12.
+    /// The built-in categories and the given (name, JSON Schema) pairs; a given category replaces a built-in one of the
+    /// same name. A schema without `$schema` is read as draft 2020-12.
     ///
     /// # Errors
-    /// `Invalid`: the name is not 1 to 64 ASCII letters, digits, `_` and `-` starting with a letter, or is one of
-    /// `dynamicCategories` and `uncategorized`; the schema is longer than 256 KiB, not JSON, not a valid schema, or
+    /// `Invalid`: the name is not 1 to 64 ASCII letters, digits, `_` and `-` starting with a letter, or is
+    /// `dynamicCategories` or `uncategorized`; the schema is longer than 256 KiB, not JSON, not a valid schema, or
     /// refers to another file or address, which is never fetched.
     pub fn with_schemas<N, S>(schemas: impl IntoIterator<Item = (N, S)>) -> Result<Self, Refusal>
     where
@@ -75,12 +75,12 @@ impl Registry {
         Ok(Self { categories })
     }
 
-    /// Name and description of each category, by name.
+    /// Name and description of each category, ordered by name.
     pub fn categories(&self) -> impl Iterator<Item = (&str, &str)> {
         self.categories.iter().map(|(name, category)| (name.as_str(), category.description.as_str()))
     }
 
-    /// Checks a whole document, as it is stored, of a memory that promoted no category.
+    /// Validates a whole stored document of a memory without promoted categories.
     ///
     /// # Errors
     /// At most 20 faults, ordered by path.
@@ -88,18 +88,18 @@ impl Registry {
         Categories::from(self).validate(document)
     }
 
-    /// True if there is such a category.
+    /// True if the registry has this category.
     pub fn has(&self, name: &str) -> bool {
         self.categories.contains_key(name)
     }
 }
 
-/// The categories of one memory: those of the registry, and those it promoted.
+/// The categories of one memory: those of the registry and those it promoted.
 #[derive(Debug, Clone, Copy)]
 pub struct Categories<'a> {
     registry: &'a Registry,
     promoted: Option<&'a GrownSchema>,
-    /// One that is about to be promoted.
+    /// A category that is about to be promoted.
     coming: Option<&'a str>,
 }
 
@@ -110,22 +110,22 @@ impl<'a> From<&'a Registry> for Categories<'a> {
 }
 
 impl<'a> Categories<'a> {
-    /// The registry's and a memory's own.
+    /// The categories of the registry and of a memory.
     pub fn of(registry: &'a Registry, promoted: &'a GrownSchema) -> Self {
         Self { registry, promoted: Some(promoted), coming: None }
     }
 
-    /// These and one that is about to be promoted.
+    /// Adds a category that is about to be promoted.
     pub fn with(self, coming: &'a str) -> Self {
         Self { coming: Some(coming), ..self }
     }
 
-    /// What comes with the program or its settings.
+    /// The registry.
     pub fn registry(&self) -> &'a Registry {
         self.registry
     }
 
-    /// True if there is such a category.
+    /// True if this category exists.
     pub fn has(&self, name: &str) -> bool {
         self.registry.has(name) || self.grew(name)
     }
@@ -134,7 +134,7 @@ impl<'a> Categories<'a> {
         self.coming == Some(name) || self.promoted.is_some_and(|schema| schema.category(name).is_some())
     }
 
-    /// Checks a whole document, as it is stored. A promoted category is an object of what belongs to it.
+    /// Validates a whole stored document. A promoted category must be an object.
     ///
     /// # Errors
     /// At most 20 faults, ordered by path.
@@ -187,7 +187,7 @@ impl Category {
         }
         let schema: Value = serde_json::from_str(schema).map_err(|error| wrong(format!("not JSON: {error}")))?;
         let mut options = jsonschema::options()
-            // A pattern that backtracks would let one value stall the memory.
+            // Without backtracking: otherwise one value could block the memory.
             .with_pattern_options(PatternOptions::regex())
             .with_retriever(FetchNothing);
         if schema.get("$schema").is_none() {
@@ -207,7 +207,7 @@ impl Category {
     }
 }
 
-/// What a promoted category may hold is bounded, and else free: nobody wrote a schema for it.
+/// A promoted category has no schema; only its size and names are checked.
 fn fault_of_promoted(name: &str, value: &Value) -> Option<SchemaFault> {
     let fault = |reason: String| Some(SchemaFault { path: pointer_to(name), reason });
     let Some(members) = value.as_object() else {
@@ -242,7 +242,7 @@ fn pointer_to(name: &str) -> String {
     json_patch::jsonptr::PointerBuf::from_tokens([name]).to_string()
 }
 
-/// A schema that names another file or address is refused: what a memory accepts must not depend on the network.
+/// Refuses external references: what a memory accepts must not depend on the network.
 struct FetchNothing;
 
 impl Retrieve for FetchNothing {

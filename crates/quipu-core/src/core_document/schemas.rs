@@ -1,13 +1,13 @@
-//! The categories that come with Quipu.
+//! The built-in categories.
 
-/// A category anyone may add to without asking.
+/// Holds categories that can be added without a schema.
 pub(crate) const DYNAMIC: &str = "dynamicCategories";
-/// Where things without a category go.
+/// Holds members without a category.
 pub(crate) const UNCATEGORIZED: &str = "uncategorized";
-/// What Quipu says about the document when it is shown; never stored in it.
+/// Metadata added when the document is shown; never stored.
 pub(crate) const META: &str = "_meta";
 
-/// Name and JSON Schema of each.
+/// Name and JSON Schema of each category.
 pub(super) const DEFAULT: [(&str, &str); 14] = [
     ("identity", include_str!("../../schema/identity.json")),
     ("location", include_str!("../../schema/location.json")),

@@ -1,4 +1,4 @@
-//! One operation on a document that never leaves its bounds.
+//! Applies single operations to a document within its limits.
 
 use json_patch::jsonptr::{Pointer, Token, index::Index};
 use json_patch::{AddOperation, MoveOperation, PatchErrorKind, PatchOperation, RemoveOperation, ReplaceOperation};
@@ -9,7 +9,7 @@ use super::measure::{Measure, bytes_within, measure, too_deep, too_large};
 use super::patch::POINTER_BYTES_MAX;
 use crate::limit;
 
-/// A working copy of a document and its exact size. After an error it is thrown away.
+/// A working copy of a document and its exact size. Discard it after an error.
 pub(super) struct Stepper {
     document: Value,
     bytes: usize,
@@ -17,7 +17,7 @@ pub(super) struct Stepper {
 }
 
 impl Stepper {
-    /// Starts from a copy of the document.
+    /// Copies the document.
     pub(super) fn new(document: &Value) -> Result<Self, PatchFault> {
         let Measure { bytes, .. } = measure(document).map_err(|trouble| trouble.at(0))?;
         Ok(Self { document: document.clone(), bytes, done: 0 })
@@ -28,14 +28,14 @@ impl Stepper {
         &self.document
     }
 
-    /// Applies one operation, which is measured before it is carried out.
+    /// Applies one operation, measuring it first.
     pub(super) fn step(&mut self, op: &PatchOperation) -> Result<(), PatchFault> {
         self.carry_out(op).map_err(|trouble| trouble.at(self.done))?;
         self.done += 1;
         Ok(())
     }
 
-    /// The result. Measured once more: the running size is not trusted with what is stored.
+    /// The result. It is measured again, because what is stored must not rely on the running size.
     pub(super) fn finish(self) -> Result<Value, PatchFault> {
         let exact = measure(&self.document).map_err(|trouble| trouble.at(self.done.saturating_sub(1)))?;
         debug_assert_eq!(exact.bytes, self.bytes, "the running size drifted");
@@ -64,7 +64,7 @@ impl Stepper {
         }
     }
 
-    /// A move is a removal and an addition (RFC 6902 §4.4): the target is looked up in what the removal leaves.
+    /// A move is a removal followed by an addition (RFC 6902 §4.4): the target is resolved after the removal.
     fn relocate(&mut self, op: &MoveOperation) -> Result<(), Trouble> {
         bounded(&op.from)?;
         if op.path.starts_with(&op.from) && op.path != op.from {
@@ -106,7 +106,7 @@ impl Stepper {
         self.document.pointer(path.as_str()).ok_or_else(|| missing(path))
     }
 
-    /// Bytes of the document once a value of this size was added, if that is allowed.
+    /// Size of the document in bytes after adding a value of this size, if that is within the limits.
     fn room(&self, path: &Pointer, value: Measure) -> Result<usize, Trouble> {
         if path.count() + value.depth > limit::CORE_DEPTH_MAX {
             return Err(too_deep());
@@ -167,7 +167,7 @@ fn bytes_of(value: &Value) -> Result<usize, Trouble> {
     bytes_within(value, limit::CORE_BYTES_MAX).ok_or_else(too_large)
 }
 
-/// A member's name and the colon after it.
+/// Bytes of a member's name and the following colon.
 fn name_bytes(token: &Token<'_>) -> Result<usize, Trouble> {
     let name = bytes_within(&token.decoded(), limit::CORE_BYTES_MAX).ok_or_else(too_large)?;
     Ok(name + 1)

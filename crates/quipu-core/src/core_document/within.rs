@@ -1,7 +1,7 @@
-//! Edits by hand that do not depend on who made the parents. Part of the stored format.
+//! Edits by hand that do not depend on the events that created their parents. Part of the stored format.
 //!
-//! A patch adds below objects and to lists that some earlier event made. An edit names these containers; where one is
-//! missing when the edit is replayed, because that event was reverted, it is made first.
+//! A patch adds to objects and lists that earlier events created. An edit names these containers; one that is missing
+//! on replay, because its event was reverted, is created first.
 
 use json_patch::jsonptr::{Pointer, PointerBuf};
 use json_patch::{AddOperation, PatchOperation, ReplaceOperation};
@@ -14,17 +14,17 @@ use super::{Patch, replay};
 use crate::Refusal;
 use crate::limit;
 
-/// An object or a list that a patch adds to.
+/// An object or list that a patch adds to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Container {
-    /// Where, as a JSON Pointer.
+    /// Its path, as a JSON Pointer.
     pub at: String,
     /// True for a list, false for an object.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub list: bool,
 }
 
-/// The document with the containers that are missing in it. One whose own parent is no object is left out.
+/// The document with its missing containers added. A container whose parent is not an object is skipped.
 pub fn with_containers(document: &Value, containers: &[Container]) -> Value {
     let mut made = document.clone();
     for container in containers {
@@ -39,7 +39,7 @@ pub fn with_containers(document: &Value, containers: &[Container]) -> Value {
     made
 }
 
-/// What a recorded edit means: its containers are there, and its patch is applied as [`replay`] says, or nothing is changed.
+/// Replays a recorded edit: adds its containers and applies its patch as [`replay`] does; all or nothing.
 ///
 /// # Errors
 /// As [`replay`]; `Invalid` with more than 1,600 containers.
@@ -50,7 +50,7 @@ pub fn replay_within(document: &Value, containers: &[Container], patch: &Patch) 
     Ok(replay(&with_containers(document, containers), patch)?)
 }
 
-/// The containers that a patch for this document adds to and does not make itself.
+/// The containers that a patch adds to but does not create.
 pub fn containers(document: &Value, patch: &Patch) -> Vec<Container> {
     let mut found: Vec<Container> = Vec::new();
     for op in patch.iter() {
@@ -69,7 +69,8 @@ pub fn containers(document: &Value, patch: &Patch) -> Vec<Container> {
     found
 }
 
-/// The objects above a place, and the list it is appended to. An element of a list is nothing that can be made again.
+/// The objects above a path, and the list it appends to. Elements of lists are left out, because they cannot be
+/// recreated.
 fn on_the_way(document: &Value, path: &Pointer) -> Vec<Container> {
     let tokens: Vec<_> = path.tokens().collect();
     let (mut at, mut here, mut found) = (PointerBuf::new(), Some(document), Vec::new());
@@ -88,13 +89,13 @@ fn on_the_way(document: &Value, path: &Pointer) -> Vec<Container> {
     found
 }
 
-/// The edit after which a value is at the pointer; an empty patch if it is already there.
+/// The edit that sets the value at the pointer; an empty patch if it is already there.
 ///
-/// Missing parents are containers: objects, or a list where the path goes on with `-`. What is replaced must be on replay
-/// as it was, and what is added must be missing.
+/// Missing parents become containers: objects, or a list where the path continues with `-`. On replay a replaced value
+/// must be unchanged, and an added one must be missing.
 ///
 /// # Errors
-/// `Invalid`: not a JSON Pointer, or the empty one. `Refused`: the path leads through a value that has no members or past
+/// `Invalid`: not a JSON Pointer, or the empty one. `Refused`: the path leads through a value without members or past
 /// the end of a list.
 pub fn set_within(document: &Value, pointer: &str, value: Value) -> Result<(Vec<Container>, Patch), Refusal> {
     let path = parse_pointer(pointer)?;
@@ -110,7 +111,7 @@ pub fn set_within(document: &Value, pointer: &str, value: Value) -> Result<(Vec<
     let mut found = on_the_way(document, &at);
     let tokens: Vec<_> = path.tokens().collect();
     let mut below = &tokens[depth..];
-    // The last token of an element of a list that comes is no container: the element is added whole.
+    // A new list element is not a container: it is added whole.
     while let Some((next, rest)) = below.split_first()
         && !at.back().is_some_and(|last| last.is_next())
     {

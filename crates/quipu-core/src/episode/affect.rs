@@ -1,5 +1,6 @@
-//! How a text feels, by rule: VADER (Hutto and Gilbert 2014, *VADER: A Parsimonious Rule-based Model for Sentiment
-//! Analysis of Social Media Text*, ICWSM-14). English only: another language reads as neutral and calm.
+//! Rule-based sentiment of a text, by VADER (Hutto and Gilbert 2014, *VADER: A Parsimonious Rule-based Model for
+//! Sentiment Analysis of Social Media Text*, ICWSM-14). English only: text in other languages scores as neutral and
+//! calm.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -9,10 +10,11 @@ use vader_parity::SentimentIntensityAnalyzer;
 use super::words::{english, sentence_spans};
 use crate::item::episode::{Affect, Sentiment};
 
-/// From this valence on a text is positive, from its negative on negative: the cut VADER's authors give.
+/// A valence of at least this is positive, of at most its negative is negative. The threshold recommended by VADER's
+/// authors.
 pub const SENTIMENT_CUT: f64 = 0.05;
 
-/// What each signal adds to a sentence's arousal.
+/// Contribution of each signal to a sentence's arousal.
 const AROUSAL_FEELING: f64 = 0.5;
 const AROUSAL_EXCLAMATION: f64 = 0.15;
 const AROUSAL_CAPITALS: f64 = 0.2;
@@ -20,31 +22,31 @@ const AROUSAL_INTENSIFIER: f64 = 0.1;
 
 static VADER: LazyLock<SentimentIntensityAnalyzer> = LazyLock::new(SentimentIntensityAnalyzer::new);
 
-/// The affect of one turn: the mean over its sentences, as VADER's authors advise for longer texts; 0 and 0 without
-/// any.
+/// Returns the affect of one turn: the mean over its sentences, as VADER's authors advise for longer texts, or zeros if
+/// there are none.
 ///
-/// Valence of a sentence is VADER's compound score, −1 to 1. Arousal is 0 to 1 and derived, not looked up: the known
-/// lexicons of arousal (NRC VAD; Warriner et al. 2013) are licensed for non-commercial use only. It is the sum, at most
-/// 1, of
+/// The valence of a sentence is VADER's compound score, −1 to 1. Arousal is 0 to 1 and is derived rather than looked
+/// up, because the known arousal lexicons (NRC VAD; Warriner et al. 2013) are licensed for non-commercial use only. It
+/// is the following sum, capped at 1:
 ///
 /// | signal | adds |
 /// |---|---|
-/// | strength of feeling | ½ · the compound score's size |
+/// | strength of feeling | ½ · absolute compound score |
 /// | exclamation marks, at most 3 | .15 each |
 /// | two words in capitals, or one and an exclamation mark | .2 |
 /// | intensifiers ("so", "absolutely"), at most 2 | .1 each |
 ///
-/// The weights are a rule of thumb, not measured. It tells a shout from a statement, not fear from sadness.
+/// The weights are a rule of thumb, not measured. Arousal separates shouts from statements, not fear from sadness.
 pub fn of_text(text: &str) -> Affect {
     of_sentences(text, sentence_spans(text))
 }
 
-/// [`of_text`], the sentences known.
+/// Like [`of_text`], for sentence spans that are already computed.
 pub(super) fn of_sentences(text: &str, spans: impl IntoIterator<Item = Range<usize>>) -> Affect {
     mean(spans.into_iter().map(|span| of_sentence(&text[span])))
 }
 
-/// The mean of several, 0 and 0 of none.
+/// Returns the mean, or zeros if there are no values.
 pub fn mean(affects: impl IntoIterator<Item = Affect>) -> Affect {
     let (mut sum, mut count) = (Affect::default(), 0.0);
     for affect in affects {
@@ -58,7 +60,7 @@ pub fn mean(affects: impl IntoIterator<Item = Affect>) -> Affect {
     Affect { valence: rounded(sum.valence / count), arousal: rounded(sum.arousal / count) }
 }
 
-/// [`SENTIMENT_CUT`] applied.
+/// Classifies a valence by [`SENTIMENT_CUT`].
 pub fn sentiment(valence: f64) -> Sentiment {
     if valence >= SENTIMENT_CUT {
         Sentiment::Positive
@@ -84,8 +86,8 @@ fn of_sentence(sentence: &str) -> Affect {
     Affect { valence, arousal: arousal.min(1.0) }
 }
 
-/// True if letters are raised: three capitals in a row may be a name ("LGBTQ"), so one such word counts only beside an
-/// exclamation mark.
+/// Returns true if the sentence is shouted. A word in capitals may be a name ("LGBTQ"), so a single one counts only
+/// beside an exclamation mark.
 fn shouts(sentence: &str) -> bool {
     let loud = sentence
         .split(|c: char| !c.is_alphanumeric())
@@ -94,7 +96,7 @@ fn shouts(sentence: &str) -> bool {
     loud > 1 || (loud == 1 && sentence.contains('!'))
 }
 
-/// To four digits, so that the same feelings are the same bytes.
+/// Rounds to four digits, so that equal affects have equal bytes.
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }

@@ -1,4 +1,4 @@
-//! How alike two neighbouring windows of turns are.
+//! Similarity of neighbouring windows of turns.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -6,22 +6,22 @@ use std::ops::Range;
 use super::session::AnalysedSession;
 use super::words::Sentence;
 
-/// What the turns of a session mean, as far as it can be compared.
+/// The comparable content of a session's turns: term counts and vectors.
 pub(super) struct Meanings<'a> {
     turns: Vec<Meaning<'a>>,
-    /// Turns before the first that has no vector of the first one's length.
+    /// Number of turns before the first one without a vector of the first turn's dimension.
     with_vectors: usize,
-    /// Turns that have each term, among the first [`Self::known`].
+    /// Number of turns that contain each term, among the first [`Self::known`].
     having: Vec<f32>,
-    /// Each term's idf among them.
+    /// Idf of each term among those turns.
     rarity: Vec<f32>,
     known: usize,
-    /// Room for two windows' weights, by term; zeros between two calls.
+    /// Scratch space for two windows' weights, by term; all zero between calls.
     weights: Vec<(f32, f32)>,
 }
 
 struct Meaning<'a> {
-    /// Terms and how often they occur, by term.
+    /// Terms with their counts, in term order.
     terms: Vec<(u32, f32)>,
     vector: &'a [f32],
 }
@@ -54,7 +54,7 @@ impl<'a> Meanings<'a> {
         }
     }
 
-    /// Lets the turns before `known` count for how rare a term is. Never goes back.
+    /// Includes the turns before `known` in the idf values. `known` never decreases.
     pub(super) fn learn(&mut self, known: usize) {
         while self.known < known {
             for &(term, _) in &self.turns[self.known].terms {
@@ -68,14 +68,14 @@ impl<'a> Meanings<'a> {
         }
     }
 
-    /// True if every turn known so far has a vector.
+    /// Returns true if every turn known so far has a vector.
     pub(super) fn by_vectors(&self) -> bool {
         self.known <= self.with_vectors
     }
 
-    /// Cosine of two windows that touch, 0 for an empty one: of the sums of their turns' unit vectors, else of their
-    /// tf·idf vectors with `idf = ln(1 + (N − n + ½) / (n + ½))` over the turns known so far (Robertson and Zaragoza
-    /// 2009).
+    /// Cosine similarity of two adjacent windows; 0 for an empty window. Compares the sums of the turns' unit vectors
+    /// if all have one, else tf·idf vectors with `idf = ln(1 + (N − n + ½) / (n + ½))` over the turns known so far
+    /// (Robertson and Zaragoza 2009).
     pub(super) fn similarity(&mut self, left: Range<usize>, right: Range<usize>) -> f32 {
         if self.by_vectors() {
             let (left, right) = (self.vector(left), self.vector(right));
@@ -87,7 +87,7 @@ impl<'a> Meanings<'a> {
         for &(term, count) in self.turns[right.clone()].iter().flat_map(|turn| &turn.terms) {
             self.weights[term as usize].1 += count * self.rarity[term as usize];
         }
-        // Each term gives its weights once and leaves zeros behind, in the order of the text.
+        // In text order; `take` uses each term's weights once and resets them to zero.
         let terms = self.turns[left.start..right.end].iter().flat_map(|turn| &turn.terms);
         let weights = &mut self.weights;
         cosine(terms.map(|&(term, _)| std::mem::take(&mut weights[term as usize])))

@@ -1,35 +1,35 @@
-//! How much an episode matters, from signals anyone can check.
+//! Computes the importance of an episode from verifiable signals.
 
 use super::words::{english, lower};
 use crate::item::episode::Affect;
 
-/// What is known of a stretch before it is weighed.
+/// Signals of a stretch of turns from which its importance is computed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ImportanceSignals {
-    /// Facts read in it.
+    /// Facts extracted from it.
     pub facts: usize,
-    /// Its mean feeling.
+    /// Its mean affect.
     pub affect: Affect,
-    /// Turns with a promise, a plan or a date to keep, see [`is_commitment`].
+    /// Turns with a promise, a plan or a due date, see [`is_commitment`].
     pub commitments: usize,
-    /// All its turns.
+    /// Total number of turns.
     pub turns: usize,
-    /// Turns of people, not of the assistant or a tool.
+    /// Turns of people, as opposed to the assistant or a tool.
     pub user_turns: usize,
 }
 
-/// From 1 to 10: 2, and
+/// Importance from 1 to 10: a base of 2, plus
 ///
 /// | signal | adds |
 /// |---|---|
 /// | facts: 1, 2–3, 4 or more | 1, 2, 3 |
 /// | valence at or beyond ±.3, ±.6 | 1, 2 |
-/// | arousal from .6 on | 1 |
+/// | arousal of .6 or more | 1 |
 /// | commitments: 1, 2 or more | 1, 2 |
 /// | eight turns or more | 1 |
 /// | no turn of a person | −1 |
 ///
-/// The numbers are a rule of thumb, not measured; a person's rating replaces the result.
+/// The numbers are a rule of thumb, not measured. A person's rating replaces the result.
 pub fn importance(signals: &ImportanceSignals) -> u8 {
     let facts = match signals.facts {
         0 => 0,
@@ -46,8 +46,8 @@ pub fn importance(signals: &ImportanceSignals) -> u8 {
     (2 + facts + valence + arousal + commitments + length - nobody).clamp(1, 10) as u8
 }
 
-/// True if a text binds its speaker or names what is due, by the phrases of `english.toml`; whole words only. A
-/// question ("should I promise?") may be taken for one.
+/// Returns true if a text commits its speaker or names something due, by the phrases of `english.toml`, matched as
+/// whole words. Questions ("should I promise?") may be false positives.
 pub fn is_commitment(text: &str) -> bool {
     let lower = lower(text);
     english().commitments.iter().any(|phrase| {

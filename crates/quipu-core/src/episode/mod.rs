@@ -1,9 +1,9 @@
-//! Episodes: cutting a session into small stories and telling each in a few words, by rule and without a model.
+//! Episodes: splits a session into short stretches and summarises each, by rule and without a model.
 //!
-//! [`segment()`] says where an episode ends, [`compose()`] draws up the [`Episode`](crate::item::Episode): title,
-//! summary and topics are the speakers' own words. What a model writes instead passes the gate like anything else; this
-//! is what is there without one. The word lists are English (`english.toml`); in another language boundaries still
-//! follow time, vectors and words, while feeling reads as neutral and topics are coarser.
+//! [`segment()`] finds the boundaries; [`compose()`] builds the [`Episode`](crate::item::Episode), whose title, summary
+//! and topics are the speakers' own words. Text written by a model passes the gate like any other change; this module
+//! is the fallback without one. The word lists are English (`english.toml`). In other languages, boundaries still
+//! follow time, vectors and words, but sentiment is neutral and topics are coarser.
 
 pub mod affect;
 mod cohesion;
@@ -30,22 +30,22 @@ use crate::source::Role;
 #[expect(clippy::expect_used, reason = "a test may stop at what it did not expect")]
 mod tests;
 
-/// The sentences of a text, in bytes, in order.
+/// Byte ranges of the sentences of a text, in order.
 pub fn sentences(text: &str) -> Vec<std::ops::Range<usize>> {
     words::sentence_spans(text)
 }
 
-/// The stems of a text's content words: what it is compared by.
+/// Stems of a text's content words, used for comparison.
 pub(crate) fn stems(text: &str) -> std::collections::BTreeSet<String> {
     words::read(text).into_iter().flat_map(|sentence| sentence.words).filter_map(|word| word.stem).collect()
 }
 
-/// What a word is compared by; none for a stop word.
+/// Stem of a word; `None` for a stop word.
 pub(crate) fn content_stem(word: &str) -> Option<String> {
     words::read(word).into_iter().flat_map(|sentence| sentence.words).next()?.stem
 }
 
-/// The words of a text that can say what it is about, each with its stem: no names, as far as capitals tell.
+/// Words of a text that can name its subject, each with its stem. Excludes names, as far as capital letters show them.
 pub(crate) fn telling(text: &str) -> Vec<(String, String)> {
     let nobody = std::collections::BTreeSet::new();
     let mut found = Vec::new();
@@ -59,19 +59,19 @@ pub(crate) fn telling(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// One turn of a session, as far as an episode needs it.
+/// The part of a session's turn that an episode needs.
 #[derive(Debug, Clone, Copy)]
 pub struct EpisodeTurn<'a> {
-    /// Its source.
+    /// Id of its source.
     pub id: ItemId,
-    /// The words.
+    /// Text of the turn.
     pub text: &'a str,
-    /// Who spoke, by name or role.
+    /// Name or role of the speaker.
     pub speaker: &'a str,
-    /// Who spoke, in the model's sense.
+    /// Role of the speaker.
     pub role: Role,
-    /// When it was said. Unknown stays unknown.
+    /// Time of the message; `None` if unknown.
     pub said_at: Option<Timestamp>,
-    /// What the embedder made of it, of any length but the same for all.
+    /// Embedding of the turn; the same dimension for all turns.
     pub vector: Option<&'a [f32]>,
 }

@@ -1,4 +1,4 @@
-//! What a stretch says, read once: sentences with their turns, and how telling each word is.
+//! Preprocessed form of a stretch of turns: sentences with their turns, and the weight of each word.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -7,33 +7,33 @@ use super::EpisodeTurn;
 use super::session::AnalysedSession;
 use super::words::{Sentence, SentenceWord, english};
 
-/// Turns before a stretch that count for how rare a word is.
+/// Number of turns before a stretch that are included in document frequencies.
 const BACKGROUND_TURNS_MAX: usize = 100;
 
-/// A stretch of turns, read.
+/// A preprocessed stretch of turns.
 pub(super) struct Reading<'a> {
     pub(super) turns: &'a [EpisodeTurn<'a>],
-    /// All sentences that have a word, in order.
+    /// All sentences with at least one word, in order.
     pub(super) sentences: Vec<SpokenSentence<'a>>,
-    /// How telling each stem is: `tf · idf`, by stem. Names of speakers and vague words are not in it.
+    /// Weight `tf · idf` of each stem. Excludes speakers' names and vague words.
     pub(super) weights: BTreeMap<&'a str, f64>,
-    /// Words of the speakers' names, lower case.
+    /// Words of the speakers' names, in lower case.
     pub(super) names: BTreeSet<String>,
 }
 
-/// A sentence and whose it is.
+/// A sentence with its turn.
 pub(super) struct SpokenSentence<'a> {
-    /// The turn within the stretch.
+    /// Index of the turn within the stretch.
     pub(super) turn: usize,
     pub(super) sentence: &'a Sentence,
 }
 
 impl<'a> Reading<'a> {
-    /// Reads a stretch of a session. What comes after it is not looked at, so that the reading stays the same when the
-    /// session goes on.
+    /// Reads a stretch of a session. Ignores later turns, so the result does not change when the session continues.
     ///
-    /// `tf` is the number of the stretch's turns that have the word, `idf = ln(1 + N / n)` with `n` of the `N` turns up
-    /// to the end of the stretch (Salton and Buckley 1988, §2; the stretch's own turns included, so that `n ≥ 1`).
+    /// `tf` is the number of the stretch's turns that contain the word; `idf = ln(1 + N / n)`, where `n` of the `N`
+    /// turns up to the end of the stretch contain it (Salton and Buckley 1988, §2; the stretch is included, so
+    /// `n ≥ 1`).
     pub(super) fn of(session: &'a AnalysedSession<'a>, range: Range<usize>) -> Self {
         let first = range.start.saturating_sub(BACKGROUND_TURNS_MAX);
         let speakers: BTreeSet<&str> = session.turns[..range.end].iter().map(|turn| turn.speaker).collect();
@@ -69,13 +69,13 @@ impl<'a> Reading<'a> {
         &self.turns[said.turn].text[said.sentence.span.clone()]
     }
 
-    /// How telling a word is, 0 for a vague one.
+    /// Weight of a word; 0 for a vague word.
     pub(super) fn weight(&self, word: &SentenceWord) -> f64 {
         word.stem.as_deref().and_then(|stem| self.weights.get(stem)).copied().unwrap_or_default()
     }
 }
 
-/// True for a word that can say what something is about.
+/// Returns true for a word that can name a subject.
 pub(super) fn is_telling(word: &SentenceWord, names: &BTreeSet<String>) -> bool {
     let lower = word.lower.as_str();
     let adverb = lower.len() > 4 && lower.ends_with("ly") && !lower.ends_with("ily");
@@ -88,7 +88,7 @@ pub(super) fn is_telling(word: &SentenceWord, names: &BTreeSet<String>) -> bool 
         && !english().vague.contains(lower)
 }
 
-/// The words of a speaker's name, and the short forms people call them by: the first three to five letters.
+/// Words of a speaker's name and their likely short forms: the first three to five letters.
 fn names(speaker: &str) -> Vec<String> {
     let mut all = Vec::new();
     for word in speaker.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {

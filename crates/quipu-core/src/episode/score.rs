@@ -1,15 +1,14 @@
-//! The plain episode scorer: explainable at a glance, no vectors, no weights to tune.
+//! Baseline episode scorer, without vectors or tunable weights.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use crate::item::Episode;
 
-/// What an episode is worth to a question about these topics and places:
-/// `topicOverlap·3 + pathOverlap·4 + importance`, the boring scorer of the source documents.
+/// Scores an episode for the requested topics and paths: `topicOverlap·3 + pathOverlap·4 + importance`.
 ///
-/// An overlap is how many of the episode's distinct topics (paths) are asked for; topics are compared without regard to
-/// case, paths exactly.
+/// An overlap is the number of the episode's distinct topics (paths) that are requested. Topics are compared
+/// case-insensitively, paths exactly.
 pub fn score(episode: &Episode, topics: &[String], paths: &[String]) -> u32 {
     let asked: BTreeSet<String> = topics.iter().map(|topic| topic.to_lowercase()).collect();
     let own: BTreeSet<String> = episode.topics.iter().map(|topic| topic.to_lowercase()).collect();
@@ -21,7 +20,7 @@ pub fn score(episode: &Episode, topics: &[String], paths: &[String]) -> u32 {
         .saturating_add(u32::from(episode.importance))
 }
 
-/// The best `k` with their scores, best first; ties by id.
+/// Returns the `k` best episodes with their scores, best first; ties are broken by id.
 pub fn rank<'a>(
     episodes: impl IntoIterator<Item = &'a Episode>,
     topics: &[String],

@@ -1,4 +1,4 @@
-//! Where one episode ends and the next begins.
+//! Finds the boundaries between episodes.
 
 use std::ops::Range;
 
@@ -8,29 +8,29 @@ use super::EpisodeTurn;
 use super::cohesion::Meanings;
 use super::session::AnalysedSession;
 
-/// What a cut of an overlong range loses at its very end, in the measure of a boundary's strength.
+/// Penalty at the far end for a cut off the middle of an overlong range, in units of boundary strength.
 const OFF_MIDDLE: f32 = 0.2;
 
-/// What ends an episode.
+/// Thresholds for episode boundaries.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SegmentOptions {
     /// A longer silence between two known times always ends an episode. Default: 30 minutes.
     pub gap_max: SignedDuration,
-    /// Fewest turns between two soft boundaries (topic, feeling). A stretch between two gaps may be shorter. At least
-    /// 1; default: 4.
+    /// Minimum number of turns between two soft boundaries (topic, sentiment). A stretch between two gaps may be
+    /// shorter. At least 1; default: 4.
     pub turns_min: usize,
-    /// Most turns of an episode; at the next one it is cut where it coheres least. At least `2 · turns_min − 1`;
+    /// Maximum number of turns of an episode; a longer one is cut where it coheres least. At least `2 · turns_min − 1`;
     /// default: 24.
     pub turns_max: usize,
-    /// Turns compared on either side of a possible boundary. At least 1; default: 5.
+    /// Number of turns compared on either side of a possible boundary. At least 1; default: 5.
     pub window_turns: usize,
-    /// How many possible boundaries to look at on either side for a peak, and for a stronger boundary. Default: 5.
+    /// Number of possible boundaries searched on either side for a peak and for a stronger boundary. Default: 5.
     pub reach: usize,
-    /// Depth from which a valley of similarity is a topic boundary, without vectors, 0 to 2. Default: 0.16.
+    /// Minimum depth of a similarity valley for a topic boundary, without vectors, 0 to 2. Default: 0.16.
     pub depth_by_words: f32,
-    /// The same with vectors, 0 to 2. Default: 0.16, not measured: it depends on the embedder.
+    /// The same with vectors, 0 to 2. Default: 0.16, not measured; the best value depends on the embedder.
     pub depth_by_vectors: f32,
-    /// Difference of two windows' mean valence from which a feeling has changed, 0 to 2. Default: 0.6.
+    /// Difference of two windows' mean valence that counts as a change of sentiment, 0 to 2. Default: 0.6.
     pub valence_shift: f64,
 }
 
@@ -49,20 +49,21 @@ impl Default for SegmentOptions {
     }
 }
 
-/// A session that may go on.
+/// The segmentation of a session that may continue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Segmentation {
-    /// Episodes that no later turn can change, in order, from turn 0 on without a hole.
+    /// Episodes that no later turn can change, in order and without gaps from turn 0.
     pub closed: Vec<Range<usize>>,
-    /// The turns after them; none if there are no turns. It may later be cut, never joined to what is closed.
+    /// The remaining turns; `None` if there are no turns. May be split later, but is never merged into a closed
+    /// episode.
     pub open: Option<Range<usize>>,
 }
 
-/// Cuts a session that is over, or has been silent for longer than [`SegmentOptions::gap_max`]: every turn lies in
+/// Splits a session that is over, or has been silent for longer than [`SegmentOptions::gap_max`]: every turn lies in
 /// exactly one range, in order, and no range is longer than `turns_max`.
 ///
-/// Deterministic. Its ranges start with those of [`segment_so_far`]'s `closed`, and a turn that is said after a gap
-/// leaves them as they are.
+/// Deterministic. The ranges start with those of [`segment_so_far`]'s `closed`, and a turn after a gap does not change
+/// them.
 pub fn segment(turns: &[EpisodeTurn<'_>], options: &SegmentOptions) -> Vec<Range<usize>> {
     AnalysedSession::read(turns).segment(options)
 }
@@ -73,19 +74,19 @@ pub(super) fn all(session: &AnalysedSession<'_>, options: &SegmentOptions) -> Ve
     cutter.closed
 }
 
-/// Cuts a session that may go on. For any `n`, `segment_so_far(&turns[..n]).closed` is a prefix of
+/// Splits a session that may continue. For any `n`, `segment_so_far(&turns[..n]).closed` is a prefix of
 /// `segment_so_far(turns).closed`: later turns change the open range only.
 ///
-/// This holds by construction. The turns are taken one by one; a boundary is decided once, as soon as its right window
-/// and reach are there, from the turns said until then and nothing later (how rare a word is included).
+/// This holds by construction: turns are processed one by one, and a boundary is decided once, as soon as its right
+/// window and reach are available, using only the turns up to then (document frequencies included).
 ///
-/// A topic boundary is TextTiling's (Hearst 1997, *TextTiling: Segmenting Text into Multi-paragraph Subtopic
-/// Passages*): the windows before and after a gap are compared, and the gap is as deep as the peaks left and right are
-/// higher, `(peak_left − s) + (peak_right − s)`. Two things differ. The peaks are the highest within `reach`, where
-/// Hearst climbs to the nearest, and the flank of a deeper valley has no depth; that was measured a little better than
-/// Hearst's climb and than a plain threshold on `s`. And the threshold is fixed where Hearst's is `mean − σ/2` of the
-/// whole text, which the next turn would move. A change of feeling is measured on the same windows. Of the boundaries
-/// within `reach` the strongest is taken.
+/// Topic boundaries follow TextTiling (Hearst 1997, *TextTiling: Segmenting Text into Multi-paragraph Subtopic
+/// Passages*): the windows before and after a boundary are compared, and the depth is
+/// `(peak_left − s) + (peak_right − s)`. There are two differences. The peaks are the highest within `reach`, where
+/// Hearst climbs to the nearest, and the flank of a deeper valley has depth 0; this measured slightly better than
+/// Hearst's climb and than a plain threshold on `s`. The threshold is fixed, where Hearst uses `mean − σ/2` of the
+/// whole text, which later turns would change. Changes of sentiment are measured on the same windows. The strongest
+/// boundary within `reach` wins.
 pub fn segment_so_far(turns: &[EpisodeTurn<'_>], options: &SegmentOptions) -> Segmentation {
     AnalysedSession::read(turns).segment_so_far(options)
 }
@@ -96,7 +97,7 @@ pub(super) fn so_far(session: &AnalysedSession<'_>, options: &SegmentOptions) ->
     Segmentation { closed: cutter.closed, open }
 }
 
-/// True if a session silent since `last` is over at `now`: whatever is said next begins an episode.
+/// Returns true if a session silent since `last` is over at `now`, so that the next turn begins an episode.
 pub fn is_over(last: Timestamp, now: Timestamp, options: &SegmentOptions) -> bool {
     now.duration_since(last) > options.gap_max
 }
@@ -108,9 +109,9 @@ struct Cutter<'a> {
     closed: Vec<Range<usize>>,
     /// First turn of the open range.
     start: usize,
-    /// The boundary to decide next: before this turn.
+    /// The next boundary to decide: before this turn.
     candidate: usize,
-    /// Turns taken so far.
+    /// Number of turns processed so far.
     known: usize,
     last_said: Option<Timestamp>,
 }
@@ -156,7 +157,7 @@ impl<'a> Cutter<'a> {
         }
     }
 
-    /// Decides what is left with what is there, and closes the last range.
+    /// Decides the remaining boundaries with the available turns and closes the last range.
     fn finish(&mut self) {
         while self.candidate + self.options.turns_min <= self.known {
             self.decide();
@@ -177,7 +178,7 @@ impl<'a> Cutter<'a> {
         }
     }
 
-    /// The range has grown too long: cuts it at its strongest boundary, where nothing speaks for any in the middle.
+    /// Cuts an overlong range at its strongest boundary, or in the middle if there is none.
     fn cut_anywhere(&mut self) {
         let turns_min = self.options.turns_min;
         let middle = self.start + (self.known - self.start) / 2;
@@ -198,7 +199,7 @@ impl<'a> Cutter<'a> {
         self.candidate = self.candidate.max(at + self.options.turns_min);
     }
 
-    /// How much speaks for a boundary before turn `at`; from 1 on it is one.
+    /// Strength of a boundary before turn `at`; 1 or more is a boundary.
     fn strength(&mut self, at: usize) -> f32 {
         let by_words =
             if self.meanings.by_vectors() { self.options.depth_by_vectors } else { self.options.depth_by_words };
@@ -208,7 +209,7 @@ impl<'a> Cutter<'a> {
         (self.depth(at) / by_words).max(shift as f32)
     }
 
-    /// How deep the valley before turn `at` is, 0 if a neighbour is deeper: the flank of a valley is no boundary.
+    /// Depth of the valley before turn `at`; 0 if a neighbour is deeper, since the flank of a valley is not a boundary.
     fn depth(&mut self, at: usize) -> f32 {
         let here = self.similarity(at);
         let reach = self.options.reach;

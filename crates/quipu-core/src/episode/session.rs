@@ -1,4 +1,4 @@
-//! A session read once, cut and told from that reading.
+//! A session, analysed once for segmentation and summaries.
 
 use std::ops::Range;
 
@@ -13,8 +13,8 @@ use crate::item::episode::Affect;
 use crate::refusal::Refusal;
 use crate::source::Role;
 
-/// The turns of one session from its first on, in order, with their sentences and feelings. Reading is most of the
-/// work, so whoever cuts and tells the same session reads it once.
+/// All turns of one session, in order, with their sentences and affects. Analysis is the most expensive step, so
+/// segmentation and summaries share it.
 #[derive(Debug)]
 pub struct AnalysedSession<'a> {
     pub(super) turns: &'a [EpisodeTurn<'a>],
@@ -24,10 +24,10 @@ pub struct AnalysedSession<'a> {
     pub(super) affects: Vec<Affect>,
 }
 
-/// [`Session::compose`] of a session that is read for it.
+/// Analyses a session and calls [`AnalysedSession::compose`].
 ///
 /// # Errors
-/// As there.
+/// As [`AnalysedSession::compose`].
 pub fn compose(
     id: ItemId,
     session_id: Option<&str>,
@@ -39,7 +39,7 @@ pub fn compose(
 }
 
 impl<'a> AnalysedSession<'a> {
-    /// Reads a session. At most the first 8 KiB of each turn are read.
+    /// Analyses a session. Only the first 8 KiB of each turn are read.
     pub fn read(turns: &'a [EpisodeTurn<'a>]) -> Self {
         let sentences: Vec<Vec<Sentence>> = turns.iter().map(|turn| words::read(turn.text)).collect();
         let affects = turns
@@ -62,15 +62,14 @@ impl<'a> AnalysedSession<'a> {
         segment::so_far(self, options)
     }
 
-    /// Draws up the episode that is told by the turns of `range`.
+    /// Builds the episode of the turns of `range`.
     ///
-    /// Turns after `range` are not looked at, so that an episode stays the same when the session goes on. `facts` are
-    /// those read in the range's turns, each with its place in the core document. Start and end are the first and last
-    /// known time. Topics, summary, feeling and importance follow the rules of this module. `domain` and `tags` are
-    /// left empty.
+    /// Later turns are ignored, so the episode does not change when the session continues. `facts` are those extracted
+    /// from the range's turns, each with its path in the core document. Start and end are the first and last known
+    /// time. Topics, summary, affect and importance follow the rules of this module. `domain` and `tags` are empty.
     ///
     /// # Errors
-    /// `Invalid`: the range is empty or reaches beyond the turns, or the id does not name an episode.
+    /// `Invalid`: the range is empty or exceeds the turns, or the id is not an episode id.
     pub fn compose(
         &self,
         id: ItemId,
@@ -128,7 +127,7 @@ fn position(turn: usize) -> u32 {
     u32::try_from(turn).unwrap_or(u32::MAX)
 }
 
-/// Each once, in the order of first appearance.
+/// Removes duplicates, in order of first appearance.
 fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     for one in all {

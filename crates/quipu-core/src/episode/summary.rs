@@ -1,4 +1,4 @@
-//! A stretch in its speakers' own sentences.
+//! Extractive summaries, titles and excerpts of a stretch of turns.
 
 use std::collections::BTreeSet;
 
@@ -6,37 +6,37 @@ use super::reading::{Reading, SpokenSentence};
 use super::words::english;
 use crate::source::Role;
 
-/// Most sentences of a summary.
+/// Maximum number of sentences of a summary.
 pub const SENTENCES_MAX: usize = 3;
 
-/// Longest summary, in characters, names included.
+/// Maximum length of a summary in characters, names included.
 pub const SUMMARY_CHARS_MAX: usize = 300;
 
-/// Longest excerpt, in characters: only a sentence without end is ever cut by it.
+/// Maximum length of an excerpt in characters; affects only very long sentences.
 pub const EXCERPT_CHARS_MAX: usize = 2000;
 
-/// Most words of a title.
+/// Maximum number of words of a title.
 pub const TITLE_WORDS_MAX: usize = 8;
 
-/// Longest title, in characters: words have no bound of their own.
+/// Maximum length of a title in characters; limits titles of very long words.
 pub const TITLE_CHARS_MAX: usize = 80;
 
-/// Most topics in a title.
+/// Maximum number of topics in a title.
 const TITLE_TOPICS_MAX: usize = 3;
 
-/// A talk of so many turns has a sentence for a title, a longer one its topics.
+/// Up to this many turns, the title is a sentence; for longer stretches, the topics.
 const SHORT_TURNS_MAX: usize = 2;
 
-/// A sentence with fewer content words says little on its own.
+/// A sentence with fewer content words carries little information on its own.
 const CONTENT_WORDS_MIN: usize = 4;
 
-/// Share of the first choice's score a further sentence must add.
+/// Minimum gain of a further sentence, as a share of the first one's score.
 const GAIN_MIN: f64 = 0.25;
 
-/// How much a sentence loses for what the chosen ones already say.
+/// Penalty for overlap with the sentences already chosen.
 const REDUNDANCY: f64 = 0.8;
 
-/// What a stretch is told in.
+/// Title, summary and excerpt of a stretch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct StretchSummary {
     pub(super) title: String,
@@ -44,15 +44,14 @@ pub(super) struct StretchSummary {
     pub(super) excerpt: String,
 }
 
-/// Tells a stretch in at most [`SENTENCES_MAX`] of its sentences and [`SUMMARY_CHARS_MAX`] characters, in the order
-/// they were said.
+/// Summarises a stretch in at most [`SENTENCES_MAX`] of its sentences and [`SUMMARY_CHARS_MAX`] characters, in their
+/// original order.
 ///
-/// A sentence scores as in MEAD (Radev et al. 2004, *Centroid-based summarization of multiple documents*): the
-/// centroid's weight of its distinct words — here divided by `√words`, so that length alone does not win — and its
-/// position, times what a memory cares for ([`regard`]). The next sentence is the one that adds most to those chosen
-/// (maximal marginal relevance, Carbonell and Goldstein 1998). Sentences are kept verbatim; only one longer than the
-/// whole summary is cut, at a word, with "…". With several speakers each stretch of sentences is led by its speaker's
-/// name, since "I" would not tell whose they are.
+/// A sentence scores as in MEAD (Radev et al. 2004, *Centroid-based summarization of multiple documents*): the centroid
+/// weight of its distinct words, here divided by `√words` so that length alone does not win, and its position, times
+/// its relevance for memory ([`regard`]). Sentences are added by maximal marginal relevance (Carbonell and Goldstein
+/// 1998). They stay verbatim; only one longer than the whole summary is cut, at a word, with "…". With several
+/// speakers, each run of sentences starts with its speaker's name, since "I" would be ambiguous.
 pub(super) fn tell(reading: &Reading<'_>, topics: &[String]) -> StretchSummary {
     let scores: Vec<f64> = reading.sentences.iter().enumerate().map(|(at, said)| score(reading, at, said)).collect();
     let chosen = choose(reading, &scores);
@@ -73,9 +72,9 @@ fn score(reading: &Reading<'_>, at: usize, said: &SpokenSentence<'_>) -> f64 {
     centroid / (stems.len().max(CONTENT_WORDS_MIN) as f64).sqrt() * (1.0 + 0.2 * position) * regard(reading, said)
 }
 
-/// What a memory cares for: the speaker's own life (×1.4), a number or a name (×1.15 each); less what is also (×.8) or
-/// only (×.5) about the other, a question (×.25), a person's request (×.25), a sentence that leans on the one before (×.5), and the words of the
-/// assistant or a tool (×.6).
+/// Relevance of a sentence for memory, a product of factors: first person only (×1.4), first and second person (×.8),
+/// second person only (×.5), a number or a name (×1.15 each), a question (×.25), a person's request (×.25), a reference
+/// to the preceding sentence (×.5), a turn of the assistant or a tool (×.6).
 fn regard(reading: &Reading<'_>, said: &SpokenSentence<'_>) -> f64 {
     let text = reading.text(said);
     let words = &said.sentence.words;
@@ -114,7 +113,7 @@ fn regard(reading: &Reading<'_>, said: &SpokenSentence<'_>) -> f64 {
     regard
 }
 
-/// True for a sentence that asks the listener to do something with words: "Give me a recipe."
+/// Returns true for a request for text: "Give me a recipe."
 fn is_request(text: &str) -> bool {
     let lower = text.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     let lower = lower.strip_prefix("please ").unwrap_or(&lower);
@@ -125,7 +124,7 @@ fn is_request(text: &str) -> bool {
     english().requests.iter().any(starts)
 }
 
-/// Numbers of the sentences chosen, in order.
+/// Indices of the chosen sentences, in order.
 fn choose(reading: &Reading<'_>, scores: &[f64]) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
     let mut covered: BTreeSet<&str> = BTreeSet::new();
@@ -157,7 +156,7 @@ fn choose(reading: &Reading<'_>, scores: &[f64]) -> Vec<usize> {
     chosen
 }
 
-/// Characters a sentence takes, its speaker's name and blanks included.
+/// Length of a sentence in characters, including its speaker's name and separators.
 fn cost(reading: &Reading<'_>, said: &SpokenSentence<'_>) -> usize {
     reading.text(said).chars().count() + reading.turns[said.turn].speaker.chars().count() + 3
 }
@@ -166,13 +165,13 @@ fn stems<'s>(said: &SpokenSentence<'s>) -> impl Iterator<Item = &'s str> {
     said.sentence.words.iter().filter_map(|word| word.stem.as_deref())
 }
 
-/// Share of a sentence's content words that are covered.
+/// Share of a sentence's content words that are already covered.
 fn overlap(said: &SpokenSentence<'_>, covered: &BTreeSet<&str>) -> f64 {
     let all = stems(said).count();
     if all == 0 { 0.0 } else { stems(said).filter(|stem| covered.contains(stem)).count() as f64 / all as f64 }
 }
 
-/// The sentences one after another, each speaker's stretch led by the name if `named`.
+/// Joins the sentences; with `named`, each speaker's run starts with the name.
 fn joined(reading: &Reading<'_>, chosen: &[usize], named: bool, between: &str) -> String {
     let mut all = String::new();
     let mut speaker = None;
@@ -193,7 +192,7 @@ fn joined(reading: &Reading<'_>, chosen: &[usize], named: bool, between: &str) -
     all
 }
 
-/// The first `max` characters, cut at a word with "…" if there are more.
+/// Truncates to `max` characters, at a word and with "…".
 fn clipped(text: &str, max: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(max) else { return text.to_owned() };
     let room = text[..end].char_indices().last().map_or(0, |(at, _)| at);
@@ -202,13 +201,13 @@ fn clipped(text: &str, max: usize) -> String {
     format!("{}…", kept[..word].trim_end())
 }
 
-/// At most [`TITLE_WORDS_MAX`] words: the first clause of the most telling chosen sentence that is short enough and
-/// names a topic, led by the speaker's name if there are several; else the start of the most telling sentence, or of a longer talk
-/// its topics.
+/// A title of at most [`TITLE_WORDS_MAX`] words: the first clause of the best chosen sentence that is short enough and
+/// names a topic, after the speaker's name if there are several; otherwise the start of the best sentence, or the
+/// topics for a longer stretch.
 fn title(reading: &Reading<'_>, by_score: &[usize], named: bool, topics: &[String]) -> String {
     let clause = by_score.iter().find_map(|&at| clause(reading, &reading.sentences[at], named, topics));
     let first = by_score.first().map(|&at| &reading.sentences[at]);
-    // A message or two are told by their most telling sentence, a longer talk by what it is about.
+    // One or two messages are titled by their best sentence, longer stretches by their topics.
     let is_talk = reading.turns.len() > SHORT_TURNS_MAX && !topics.is_empty();
     let start = || first.filter(|_| !is_talk).map(|said| start(reading, said, named));
     let mut words = 0;

@@ -1,45 +1,45 @@
-//! What a stretch is about, in a few phrases of its speakers.
+//! Extracts the topics of a stretch as phrases of its speakers.
 
 use std::collections::BTreeMap;
 
 use super::reading::{Reading, is_telling};
 use super::words::{Sentence, SentenceWord, english};
 
-/// Most topics of an episode.
+/// Maximum number of topics of an episode.
 pub const TOPICS_MAX: usize = 5;
 
-/// Most words of one topic.
+/// Maximum number of words of a topic.
 const WORDS_MAX: usize = 3;
 
-/// Share of the best topic's score a topic must have.
+/// Minimum score of a topic, as a share of the best topic's score.
 const SHARE_MIN: f64 = 0.3;
 
-/// What a word counts where a noun stands, and where a verb does.
+/// Factors for a word in the position of a noun and of a verb.
 const AFTER_ARTICLE: f64 = 1.5;
 const AFTER_PRONOUN: f64 = 0.3;
 
-/// What a single word counts that does not end like a noun ("creative"), and one in -ing, which may be one.
+/// Factors for a single word without a noun ending ("creative") and for one in -ing, which may be a noun.
 const SELDOM_NOUN: f64 = 0.3;
 const GERUND: f64 = 0.7;
 
 #[derive(Debug, Default)]
 struct Phrase {
-    /// As first said, where possible not at the start of a sentence.
+    /// Surface form of the first occurrence, preferably not at the start of a sentence.
     shown: String,
     opens: bool,
     stems: Vec<String>,
-    /// Number of the phrase in the order of appearance.
+    /// Rank of the phrase in order of appearance.
     first: usize,
     score: f64,
 }
 
-/// At most [`TOPICS_MAX`] phrases of one to three words as they were said, most telling first, the earlier of equals
-/// first; no speaker's name, no vague word, no two with a word in common.
+/// Returns at most [`TOPICS_MAX`] phrases of one to three words in their surface form, highest score first, ties by
+/// first appearance. Excludes speakers' names and vague words; no two share a word.
 ///
-/// A phrase is a run of telling words between stop words and marks, as in RAKE (Rose et al. 2010, *Automatic keyword
-/// extraction from individual documents*). It scores the mean `tf · idf` of its words times `√words`, the best of its
-/// places: ×1.5 after an article, preposition or number, where a noun stands; ×.3 for a single word after a pronoun,
-/// auxiliary or "to", where a verb does. A single word counts ×.7 if it ends in -ing and ×.3 if it ends like an
+/// A phrase is a run of content words between stop words and punctuation, as in RAKE (Rose et al. 2010, *Automatic
+/// keyword extraction from individual documents*). Its score is the mean `tf · idf` of its words times `√words`, at its
+/// best occurrence: ×1.5 after an article, preposition or number (noun position); ×.3 for a single word after a
+/// pronoun, auxiliary or "to" (verb position). A single word counts ×.7 if it ends in -ing and ×.3 if it ends like an
 /// adjective or participle.
 pub(super) fn topics(reading: &Reading<'_>) -> Vec<String> {
     let mut phrases: BTreeMap<Vec<String>, Phrase> = BTreeMap::new();
@@ -80,7 +80,7 @@ pub(super) fn topics(reading: &Reading<'_>) -> Vec<String> {
     chosen.into_iter().map(|phrase| phrase.shown).collect()
 }
 
-/// Runs of telling words of a sentence, nothing but a blank between them.
+/// Runs of content words of a sentence, separated only by blanks.
 fn runs<'s>(sentence: &'s Sentence, reading: &Reading<'_>) -> Vec<&'s [SentenceWord]> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -92,12 +92,12 @@ fn runs<'s>(sentence: &'s Sentence, reading: &Reading<'_>) -> Vec<&'s [SentenceW
         }
     }
     found.push(&sentence.words[start..]);
-    // What follows a pronoun or "to" is a verb: "I adopted [a puppy]", "to plant tomatoes".
+    // The word after a pronoun or "to" is a verb: "I adopted [a puppy]", "to plant tomatoes".
     let mut nouns: Vec<&[SentenceWord]> = found
         .into_iter()
         .map(|run| if run.len() > 1 && follows_verb_sign(sentence, run, reading) { &run[1..] } else { run })
         .collect();
-    // "a vacation lined up" is a vacation.
+    // Drops a trailing participle: "a vacation lined up" -> "vacation".
     nouns.iter_mut().for_each(|run| {
         if run.len() > 1 && run.last().is_some_and(|word| word.lower.ends_with("ed")) {
             *run = &run[..run.len() - 1];
@@ -111,7 +111,8 @@ fn before<'s>(sentence: &'s Sentence, run: &[SentenceWord]) -> Option<&'s Senten
     sentence.words.iter().take_while(|word| word.span.end <= run[0].span.start).last()
 }
 
-/// True directly after a pronoun, an auxiliary, "to" or a speaker's name; a possessive and a comma part the two.
+/// Returns true directly after a pronoun, an auxiliary, "to" or a speaker's name; a possessive or a comma separates the
+/// two.
 fn follows_verb_sign(sentence: &Sentence, run: &[SentenceWord], reading: &Reading<'_>) -> bool {
     before(sentence, run).is_some_and(|word| {
         word.span.end + 1 == run[0].span.start

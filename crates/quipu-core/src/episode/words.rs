@@ -1,7 +1,7 @@
-//! Words and sentences as they stand in a turn, for topics, titles and summaries.
+//! Splits turns into words and sentences for topics, titles and summaries.
 //!
-//! Recall's terms are made for finding and lose the original form; here the form is kept, hyphens and apostrophes stay
-//! inside a word ("self-care", "don't"), and only the comparison uses the stem.
+//! Recall's tokens lose the original form. Here it is preserved: hyphens and apostrophes stay inside a word
+//! ("self-care", "don't"), and only comparisons use the stem.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -10,15 +10,15 @@ use std::sync::LazyLock;
 use frostem::{Algorithm, Stemmer};
 use serde::Deserialize;
 
-/// No more of a turn is read, in bytes: what a turn is about stands at its start, and a pasted file must not stall.
+/// Maximum number of bytes read of a turn: its subject is usually at the start, and pasted files must not cause stalls.
 const TURN_BYTES_READ_MAX: usize = 8 * 1024;
 
 static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::English));
 
-/// Entries of a list and days of a month have numbers of no more digits.
+/// Maximum number of digits of list numbers and days of a month.
 const MARK_DIGITS_MAX: usize = 2;
 
-/// Modal verbs that the NLTK list leaves out beside "should", "can" and "will".
+/// Modal verbs missing from the NLTK list.
 const MORE_STOP_WORDS: [&str; 6] = ["would", "could", "might", "may", "must", "shall"];
 
 static STOP_WORDS: LazyLock<HashSet<&'static str>> =
@@ -43,7 +43,7 @@ pub(super) struct English {
     pub(super) not_noun_endings: Vec<String>,
 }
 
-/// The lists, read once.
+/// The lists, parsed once.
 pub(super) fn english() -> &'static English {
     #[expect(clippy::expect_used, reason = "the lists are part of the program and a test reads them")]
     static LISTS: LazyLock<English> =
@@ -56,30 +56,30 @@ pub(super) fn english() -> &'static English {
 pub(super) struct SentenceWord {
     /// Lower case, straight apostrophes, without possessive 's.
     pub(super) lower: String,
-    /// What it is compared by; none for a stop word.
+    /// Stem used for comparison; `None` for a stop word.
     pub(super) stem: Option<String>,
-    /// Where it stands in the turn's text, the possessive 's not counted.
+    /// Byte range in the turn's text, without possessive 's.
     pub(super) span: Range<usize>,
-    /// True if nothing but a blank stands between it and the word before ("kids' books" included).
+    /// True if only a blank separates it from the previous word ("kids' books" included).
     pub(super) joined: bool,
 }
 
 /// One sentence of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sentence {
-    /// Where it stands in the turn's text, trimmed.
+    /// Byte range in the turn's text, trimmed.
     pub(super) span: Range<usize>,
-    /// Its words, in order; none for a lone emoticon.
+    /// Its words, in order; empty for a lone emoticon.
     pub(super) words: Vec<SentenceWord>,
 }
 
-/// The sentences of a text. Fenced code is passed over.
+/// Splits a text into sentences. Skips fenced code.
 pub(super) fn read(text: &str) -> Vec<Sentence> {
     sentence_spans(text).into_iter().map(|span| Sentence { words: words(text, span.clone()), span }).collect()
 }
 
-/// Byte ranges of the sentences: cut after `.`, `!`, `?`, `…` and closing marks before a blank, at line ends, and after
-/// the full stops of scripts without spaces; never after an abbreviation, an initial, or the number of a list's entry.
+/// Byte ranges of the sentences. Splits after `.`, `!`, `?`, `…` and closing marks before a blank, at line ends, and
+/// after the full stops of scripts without spaces; never after an abbreviation, an initial, or a list number.
 pub(super) fn sentence_spans(text: &str) -> Vec<Range<usize>> {
     let text = &text[..text.floor_char_boundary(TURN_BYTES_READ_MAX)];
     let mut spans = Vec::new();
@@ -127,7 +127,7 @@ fn ends_in_abbreviation(sentence: &str) -> bool {
     initial || english().abbreviations.contains(last.to_lowercase().as_str())
 }
 
-/// True for the number of a list's entry, and of a day before its month in small letters: "1. Mix", "3. mai".
+/// Returns true for a list number, and for a day before a lower-case month: "1. Mix", "3. mai".
 fn ends_in_mark(sentence: &str, rest: &str) -> bool {
     let Some(before) = sentence.strip_suffix('.') else { return false };
     let words = before.trim_start_matches(|c: char| !c.is_alphanumeric());
@@ -165,8 +165,8 @@ fn is_blank(between: &str) -> bool {
     matches!(between, "" | " " | "'s " | "\u{2019}s " | "' " | "\u{2019} ")
 }
 
-/// Bytes of the word a text starts with: letters and digits, with single apostrophes and hyphens between them, and the marks
-/// within a number: "81.4kg", "1,160".
+/// Byte length of the word a text starts with: letters and digits, with single apostrophes and hyphens between them,
+/// and separators within a number: "81.4kg", "1,160".
 fn word_length(rest: &str) -> usize {
     let (mut length, mut before) = (0, ' ');
     let mut chars = rest.chars().peekable();

@@ -1,4 +1,4 @@
-//! Which patterns are due: a predicate over the memory.
+//! Determines which patterns are due for promotion.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -13,47 +13,47 @@ use crate::id::ItemId;
 use crate::item::{Review, ReviewDecision, ReviewKind, Support};
 use crate::memory::Memory;
 
-/// How a pattern stands.
+/// Status of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "standing")]
 pub enum DueStatus {
-    /// It is over every threshold, and nobody was asked yet.
+    /// It meets every threshold, and no review was opened yet.
     Due,
-    /// Somebody is asked already.
+    /// A review is waiting.
     Waiting {
-        /// What waits.
+        /// The review.
         review: ItemId,
     },
-    /// Somebody said no; it is asked again once twice as much speaks for it.
+    /// A review was declined; another is opened once the support has doubled.
     Declined {
-        /// What was declined.
+        /// The review.
         review: ItemId,
-        /// The number of instances at which it is asked again.
+        /// The number of instances at which it is due again.
         again_at: u32,
     },
-    /// It was promoted and taken back; it is asked again once twice as much speaks for it.
+    /// It was promoted and reverted; it is due again once the support has doubled.
     TakenBack {
-        /// The number of instances at which it is asked again.
+        /// The number of instances at which it is due again.
         again_at: u32,
     },
-    /// Too little speaks for it.
+    /// It misses a threshold.
     Below {
-        /// What is missing.
+        /// What is missing, as text.
         missing: String,
     },
-    /// No name for it is free.
+    /// No name is free for it.
     Nameless,
 }
 
-/// A pattern, what it would become, and how it stands.
+/// A pattern, the category proposed for it, and its status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Survey {
     /// The pattern.
     #[serde(flatten)]
     pub candidate: Candidate,
-    /// What it would become.
+    /// The proposed category.
     pub proposed: Option<ProposedCategory>,
-    /// How it stands.
+    /// The status.
     #[serde(flatten)]
     pub standing: DueStatus,
 }
@@ -65,7 +65,7 @@ impl Survey {
     }
 }
 
-/// The patterns of a memory and how each stands, those with the most support first.
+/// The patterns of a memory with their status, best supported first.
 pub fn survey(
     memory: &Memory,
     categories: Categories<'_>,
@@ -125,7 +125,7 @@ fn missing(support: &Support, thresholds: &PromotionThresholds, now: Timestamp) 
     (!found.is_empty()).then(|| found.join(", "))
 }
 
-/// What is asked about a pattern, and why.
+/// The question of a review, and its reason.
 pub fn question(candidate: &Candidate, proposed: &ProposedCategory, moving: usize) -> (String, String) {
     let places = |n: usize| if n == 1 { "1 place".to_owned() } else { format!("{n} places") };
     let question = format!(
@@ -137,7 +137,7 @@ pub fn question(candidate: &Candidate, proposed: &ProposedCategory, moving: usiz
     (question, reason(&candidate.support))
 }
 
-/// What speaks for a pattern, in words.
+/// The support of a pattern as text.
 pub(super) fn reason(support: &Support) -> String {
     let count = |n: u32, one: &str, many: &str| if n == 1 { format!("1 {one}") } else { format!("{n} {many}") };
     let mut parts = vec![format!(

@@ -1,22 +1,22 @@
-//! Where a member goes in its category.
+//! Chooses the field of a category that a member moves to.
 
 use super::mine::Candidate;
 use std::collections::BTreeSet;
 
 use super::words::{camel, english, key_words, says_something, sentence_stems, stem};
 
-/// The list of what fits nowhere else.
+/// The field for sentences that fit no other.
 pub(super) const NOTES: &str = "notes";
 
 /// A field of a category.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Field {
     pub(super) name: String,
-    /// It holds a list, however few there are.
+    /// True if it is always a list.
     pub(super) list: bool,
 }
 
-/// The field of a sentence: what its key says besides the pattern, else the first cue in it, else the notes.
+/// The field of a sentence: the rest of its key besides the pattern, or else the first matching cue, or else the notes.
 pub(super) fn of_sentence(candidate: &Candidate, key: &str, sentence: &str) -> Field {
     if let Some(name) = rest_of_key(candidate, key) {
         let cue = english().fields.iter().find(|cue| cue.name == name);
@@ -29,12 +29,12 @@ pub(super) fn of_sentence(candidate: &Candidate, key: &str, sentence: &str) -> F
     )
 }
 
-/// Longest name of a field somebody proposes, in bytes.
+/// Longest field name that a model may propose, in bytes.
 const PROPOSED_BYTES_MAX: usize = 40;
 
-/// The field somebody who is no person proposes for a sentence, if its key and its words bear it out. A key that says where it
-/// belongs is believed first. A field the rules know is taken, unless it says how much and the sentence does not; another
-/// must be named in words of the sentence.
+/// A field that a model proposed for a sentence, if the sentence supports it. A key that names its own field takes
+/// precedence. A field known to the rules is accepted, except an amount for a sentence without one; any other name must
+/// consist of words of the sentence.
 pub(super) fn borne_out(candidate: &Candidate, key: &str, sentence: &str, proposed: &str) -> Option<Field> {
     if rest_of_key(candidate, key).is_some() {
         return None;
@@ -57,14 +57,14 @@ pub(super) fn borne_out(candidate: &Candidate, key: &str, sentence: &str, propos
     (stands && more).then_some(Field { name, list: false })
 }
 
-/// The field of anything else: it keeps a name of its own.
+/// The field of a value that is not a sentence: its own name.
 pub(super) fn of_value(candidate: &Candidate, key: &str) -> String {
     let name = rest_of_key(candidate, key).unwrap_or_else(|| camel(&key_words(key)));
     if name.is_empty() { NOTES.to_owned() + "Of" } else { name }
 }
 
-/// What a key says besides the pattern: `sleep_duration` is the duration of sleep. A key that is the pattern says nothing
-/// more.
+/// The words of a key besides the pattern: `sleep_duration` gives the duration for sleep. None if the key is the
+/// pattern.
 fn rest_of_key(candidate: &Candidate, key: &str) -> Option<String> {
     if key == candidate.key {
         return None;

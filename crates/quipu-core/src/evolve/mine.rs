@@ -1,4 +1,5 @@
-//! What recurs in the places without a schema: keys, terms, and whole dynamic categories.
+//! Mines recurring patterns in the parts of the core document without a schema: keys, terms and whole dynamic
+//! categories.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -24,16 +25,16 @@ pub struct Candidate {
     pub dynamic: bool,
     /// The members that belong to it, as pointers, in the order of the document.
     pub members: Vec<String>,
-    /// What speaks for it.
+    /// Its support.
     pub support: Support,
 }
 
-/// One member of a place without a schema.
+/// A member of a part without a schema.
 struct Member<'a> {
     name: &'a str,
     pointer: String,
     seen: Seen,
-    /// Terms by stem: the word, and where it stands in the key, if it does.
+    /// Terms by stem: the word, and its position in the key, if it is part of it.
     terms: BTreeMap<String, (String, Option<usize>)>,
 }
 
@@ -62,10 +63,9 @@ impl Seen {
     }
 }
 
-/// The patterns of a memory with at least two instances, those with the most support first. At most
-/// [`limit::CANDIDATES_MAX`].
+/// The patterns of a memory with at least two instances, best supported first, at most [`limit::CANDIDATES_MAX`].
 ///
-/// A member of `uncategorized` belongs to one pattern only: to the one with the most instances.
+/// A member of `uncategorized` belongs to one pattern only: the one with the most instances.
 pub fn mine(memory: &Memory) -> Vec<Candidate> {
     let facts = by_member(memory);
     let mut found = dynamic_categories(memory, &facts);
@@ -81,7 +81,7 @@ pub fn mine(memory: &Memory) -> Vec<Candidate> {
     found
 }
 
-/// The pattern somebody names, however little speaks for it: a dynamic category, a term or key of `uncategorized`, or a
+/// The pattern of a given name, regardless of its support: a dynamic category, a term or key of `uncategorized`, or a
 /// pointer to one of these.
 pub(super) fn named(memory: &Memory, name: &str) -> Option<Candidate> {
     let mut found = unlinked(memory, name)?;
@@ -116,7 +116,7 @@ fn unlinked(memory: &Memory, name: &str) -> Option<Candidate> {
 
 type Facts<'a> = HashMap<String, Vec<&'a Fact>>;
 
-/// Active facts by the member they stand at or below.
+/// Active facts by the member that they set, or whose descendant they set.
 fn by_member(memory: &Memory) -> Facts<'_> {
     let mut found: Facts<'_> = HashMap::new();
     for fact in memory.items().facts().filter(|fact| fact.is_active() && !memory.items().is_hidden(fact.id)) {
@@ -157,7 +157,7 @@ fn members<'a>(memory: &'a Memory, facts: &Facts<'_>) -> Vec<Member<'a>> {
             terms.entry(stem).or_insert((word, Some(place)));
         }
         let own = facts.get(&at).map_or(&[][..], Vec::as_slice);
-        // What facts say is a value, not a sentence somebody wrote.
+        // A value set by a fact is not a sentence.
         for (leaf, value) in leaves(&at, value) {
             if let (Some(text), false) = (value.as_str(), is_of(own, &leaf, value)) {
                 for (stem, word) in sentence_terms(text) {
@@ -178,7 +178,7 @@ fn recurring_terms(memory: &Memory, facts: &Facts<'_>) -> Vec<Candidate> {
         member.terms.keys().for_each(|term| by_term.entry(term).or_default().push(at));
     }
     let mut found = Vec::new();
-    // Every round takes members out, and a pattern needs two instances: the rounds end.
+    // Terminates: every round removes members, and a pattern needs two instances.
     loop {
         let best = by_term
             .iter()
@@ -204,14 +204,14 @@ fn recurring_terms(memory: &Memory, facts: &Facts<'_>) -> Vec<Candidate> {
     found
 }
 
-/// What makes one term a better pattern than another, most telling first.
+/// Rank of a term as a pattern; earlier fields take precedence.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     instances: u32,
     members: usize,
     in_keys: usize,
     known: bool,
-    /// How near it stands to the start of the keys.
+    /// Sum of its positions in the keys, lowest first.
     early: std::cmp::Reverse<usize>,
 }
 
@@ -233,7 +233,7 @@ fn known_as(memory: &Memory, term: &str) -> Option<String> {
     all.map(|one| &one.promotion.candidate).find(|candidate| stem(candidate) == term).cloned()
 }
 
-/// The form of a term that is shown: that of the keys, the most frequent one.
+/// The displayed form of a term: the most frequent one, preferring those in keys.
 fn word_of(term: &str, own: &[&Member<'_>]) -> String {
     let mut forms: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for (word, place) in own.iter().filter_map(|member| member.terms.get(term)) {
@@ -258,7 +258,7 @@ fn candidate(key: String, dynamic: bool, own: &[&Member<'_>]) -> Candidate {
     Candidate { key, dynamic, members, support }
 }
 
-/// Counts the episodes that influenced one of the places of a pattern, or are about its term.
+/// Counts the episodes that influenced a member of a pattern or are about its term.
 fn link(memory: &Memory, candidates: &mut [Candidate]) {
     if candidates.is_empty() {
         return;
@@ -276,8 +276,8 @@ fn link(memory: &Memory, candidates: &mut [Candidate]) {
     }
 }
 
-/// How often a member was written: a fact as often as it was said, on the days it was said; what no fact says once for each
-/// value, on the days the place was written.
+/// How often a member was written: facts count as often as they were said, on those days; every other value counts
+/// once, on the days the member was written.
 fn seen(memory: &Memory, member: &str, root: &str, value: &Value, facts: &Facts<'_>) -> Seen {
     let own = facts.get(member).map_or(&[][..], Vec::as_slice);
     let mut all = Seen::default();
@@ -299,7 +299,7 @@ fn seen(memory: &Memory, member: &str, root: &str, value: &Value, facts: &Facts<
     all
 }
 
-/// True if a fact says what stands there.
+/// True if a fact set this value.
 fn is_of(facts: &[&Fact], leaf: &str, value: &Value) -> bool {
     let says = |fact: &&Fact| {
         let Some(path) = fact.core_path.as_deref() else { return false };
@@ -309,7 +309,7 @@ fn is_of(facts: &[&Fact], leaf: &str, value: &Value) -> bool {
     facts.iter().any(says)
 }
 
-/// Every value that is not made of others, with its pointer.
+/// Every scalar value with its pointer.
 pub(super) fn leaves<'a>(at: &str, value: &'a Value) -> Vec<(String, &'a Value)> {
     let below = |name: &str, value: &'a Value| leaves(&format!("{at}/{}", token(name)), value);
     match value {

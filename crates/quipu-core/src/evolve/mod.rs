@@ -1,5 +1,5 @@
-//! How the core document grows categories of its own: what recurs in `uncategorized` and `dynamicCategories` is mined,
-//! proposed, and moved into a category once somebody says so.
+//! Schema evolution of the core document: patterns in `uncategorized` and `dynamicCategories` are mined, proposed, and
+//! promoted to categories once approved.
 //!
 //! `mine → due → name → fields → plan → one event`
 

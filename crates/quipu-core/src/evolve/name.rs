@@ -1,4 +1,4 @@
-//! How a category is named.
+//! Names categories.
 
 use std::collections::BTreeMap;
 
@@ -17,16 +17,16 @@ use crate::refusal::Refusal;
 /// Longest description of a category, in bytes.
 pub(super) const DESCRIPTION_BYTES_MAX: usize = 1024;
 
-/// What a pattern would become.
+/// The category proposed for a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ProposedCategory {
-    /// The category's name; that of one that was promoted before, if the pattern belongs there.
+    /// Its name; that of an earlier promoted category if the pattern belongs there.
     pub name: String,
-    /// What it is about.
+    /// Its description.
     pub description: String,
 }
 
-/// The name and description of a pattern's category, by rule; `None` if the rules find no name that is free.
+/// The proposed name and description of a pattern's category, by rule; `None` if no name is free.
 pub fn propose(memory: &Memory, categories: Categories<'_>, candidate: &Candidate) -> Option<ProposedCategory> {
     let schema = memory.schema();
     if let Some(name) = schema.promoted_from(&candidate.key) {
@@ -55,22 +55,21 @@ pub fn propose(memory: &Memory, categories: Categories<'_>, candidate: &Candidat
     Some(ProposedCategory { name, description })
 }
 
-/// What somebody who is no person makes of a pattern.
+/// A model's suggestion for a pattern.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Suggestion {
-    /// What the category is called.
+    /// The name of the category.
     pub name: String,
-    /// What it is about.
+    /// The description.
     pub description: String,
-    /// The fields of members, by where they stand.
+    /// Fields of members, by pointer.
     pub fields: BTreeMap<String, String>,
 }
 
-/// What somebody who is no person calls a category and its fields, brought into the form names have. A field that the words of
-/// its member do not bear out is left to the rules.
+/// Normalises a model's suggestion. Fields that the members' words do not support are left to the rules.
 ///
 /// # Errors
-/// As [`check_name`]; `Invalid` too for a description of several lines or none.
+/// As [`check_name`]; also `Invalid` for an empty description or one of several lines.
 pub fn suggested(
     memory: &Memory,
     categories: Categories<'_>,
@@ -84,7 +83,7 @@ pub fn suggested(
     Ok(Suggestion { name, description, fields })
 }
 
-/// What of proposed fields the members bear out, by where they stand. A dynamic category moves as it is and has no say.
+/// The proposed fields that the members support, by pointer. Empty for a dynamic category, which moves as it is.
 fn borne_out(memory: &Memory, candidate: &Candidate, said: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let field = |pointer: &String| {
         let sentence = memory.core().pointer(pointer)?.as_str()?;
@@ -100,7 +99,7 @@ fn described(memory: &Memory, name: String, description: &str) -> Result<Propose
     if description.is_empty() || description.chars().any(char::is_control) {
         return Err(Refusal::invalid("a category is described in one line"));
     }
-    // One that is there keeps what it is about.
+    // An existing category keeps its description.
     Ok(match memory.schema().category(&name) {
         Some(_) => known(memory, &name),
         None => ProposedCategory { name, description: cut(description) },
@@ -116,11 +115,11 @@ fn cut(text: &str) -> String {
     text[..text.floor_char_boundary(DESCRIPTION_BYTES_MAX)].to_owned()
 }
 
-/// True words for why a category cannot be called so.
+/// Checks whether a category may have this name.
 ///
 /// # Errors
-/// `Invalid`: not 1 to 64 bytes of letters, digits, `_` and `-` starting with a letter. `Refused`: a category of the
-/// registry or a place with a meaning of its own has that name, or something stands there that was never promoted.
+/// `Invalid`: not 1 to 64 bytes of letters, digits, `_` and `-` starting with a letter. `Refused`: the name belongs to
+/// a category of the registry or is reserved, or the document already has an unpromoted value there.
 pub fn check_name(memory: &Memory, categories: Categories<'_>, name: &str) -> Result<(), Refusal> {
     let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
     if name.is_empty() || name.len() > CATEGORY_NAME_BYTES_MAX || !plain || !name.starts_with(char::is_alphabetic) {
@@ -134,7 +133,7 @@ pub fn check_name(memory: &Memory, categories: Categories<'_>, name: &str) -> Re
         )));
     }
     if memory.schema().category(name).is_none() && memory.core().get(name).is_some_and(|value| *value != Value::Null) {
-        return Err(Refusal::refused(format!("something stands at /{name} already; choose another name")));
+        return Err(Refusal::refused(format!("there is already a value at /{name}; choose another name")));
     }
     memory.schema().may_promote(name)
 }

@@ -1,7 +1,7 @@
-//! The event of a promotion: the category, and the patches that move what belongs there.
+//! Plans the event of a promotion: the category, and the patches that move its members.
 //!
-//! Nothing is copied and nothing is rewritten: values move, so that no erasure has a second copy to look for, and a later
-//! revert of one of them leaves the others where they are. Each patch stands for itself.
+//! Values are moved, never copied or rewritten, so an erasure finds no second copy and reverting one value leaves the
+//! others in place. Each patch is independent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,61 +21,62 @@ use crate::limit;
 use crate::memory::Memory;
 use crate::refusal::Refusal;
 
-/// Something that moves.
+/// One move.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "MovedPath"))]
 pub struct Moved {
-    /// Where it stands.
+    /// The old pointer.
     pub from: String,
-    /// Where it will stand.
+    /// The new pointer.
     pub to: String,
 }
 
-/// A promotion worked out.
+/// A planned promotion.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PromotionPlan {
-    /// What is promoted.
+    /// The promotion.
     pub promotion: Promotion,
-    /// Each applies or is passed over.
+    /// The patches; on replay each applies or is skipped.
     pub patches: Vec<Patch>,
-    /// What moves, place by place.
+    /// The moves.
     pub moves: Vec<Moved>,
-    /// The category as it will be.
+    /// The resulting category.
     pub category: Value,
 }
 
 impl PromotionPlan {
-    /// The changes of the one event.
+    /// The changes of the event.
     pub fn changes(self) -> Vec<Change> {
         let promoted = Change::Drawn(DerivedChange::SchemaPromoted(Box::new(self.promotion)));
         std::iter::once(promoted).chain(self.patches.into_iter().map(Change::CorePatched)).collect()
     }
 }
 
-/// What is said about a promotion; what is not said follows by rule.
+/// The options of a promotion; missing ones follow by rule.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PromotionRequest<'a> {
-    /// What the category is called.
+    /// The name of the category.
     pub name: Option<&'a str>,
-    /// What it is about, if it is a new one.
+    /// The description of a new category.
     pub description: Option<&'a str>,
-    /// Why.
+    /// The reason.
     pub rationale: Option<&'a str>,
-    /// The fields of members, by where they stand, as far as their words bear them out.
+    /// Fields of members by pointer, used where the members' words support them.
     pub fields: Option<&'a BTreeMap<String, String>>,
 }
 
 impl<'a> PromotionRequest<'a> {
-    /// Under this name, the rest by rule.
+    /// Only a name; the rest by rule.
     pub fn named(name: Option<&'a str>) -> Self {
         Self { name, ..Self::default() }
     }
 }
 
-/// Works out the promotion of a pattern, however little speaks for it.
+/// Plans the promotion of a pattern, regardless of its support.
 ///
 /// # Errors
-/// `NotFound`: there is no such pattern. `Invalid`: the name is none. `Refused`: the name is taken, the memory has grown too
-/// many categories, or the document would leave its bounds.
+/// `NotFound`: there is no such pattern. `Invalid`: the name is malformed. `Refused`: the name is taken, the memory has
+/// too many promoted categories, or the document would exceed its limits.
 pub fn plan(
     memory: &Memory,
     categories: Categories<'_>,
@@ -97,7 +98,7 @@ pub fn plan(
         description,
         rationale,
         support: found.support.clone(),
-        // Where everything went is said by the patches beside it.
+        // The moves follow from the patches.
         fields: BTreeMap::new(),
     };
     let none = BTreeMap::new();
@@ -125,7 +126,7 @@ fn proposed(
     Ok(ProposedCategory { name: name.to_owned(), description })
 }
 
-/// A promotion being worked out on a copy of the document.
+/// A promotion being planned on a copy of the document.
 struct Draft {
     root: String,
     document: Value,
@@ -159,7 +160,7 @@ impl Draft {
         Ok(PromotionPlan { promotion, patches: self.patches, moves: self.moves, category })
     }
 
-    /// A dynamic category moves as it is.
+    /// A dynamic category moves as a whole.
     fn dynamic(&mut self, key: &str) -> Result<(), Refusal> {
         let at = pointer(DYNAMIC, key);
         let data = format!("{at}/data");
@@ -190,7 +191,7 @@ impl Draft {
         self.sweep(DYNAMIC)
     }
 
-    /// A member joins a category that is there: under its name, or at the end of the list of that name.
+    /// Moves a member into an existing category: under its name, or to the end of the list of that name.
     fn member(&mut self, from: &str, name: &str) -> Result<(), Refusal> {
         let to = format!("{}/{}", self.root, token(name));
         let many = match (self.value(from), self.value(&to)) {
@@ -208,7 +209,7 @@ impl Draft {
         self.apply(vec![test(from, json!([])), remove(from)])
     }
 
-    /// Each member of a pattern goes to its field: the one that was asked for, if its words bear it out.
+    /// Moves each member of a pattern to its field: the requested one if the member's words support it.
     fn uncategorized(&mut self, found: &Candidate, asked: &BTreeMap<String, String>) -> Result<(), Refusal> {
         let mut sentences: BTreeMap<Field, Vec<&str>> = BTreeMap::new();
         let mut values: Vec<(&str, String)> = Vec::new();
@@ -250,7 +251,7 @@ impl Draft {
         self.sweep(UNCATEGORIZED)
     }
 
-    /// Makes the category, with the lists that will be filled.
+    /// Creates the category with the lists to be filled.
     fn begin(&mut self, lists: BTreeSet<String>) -> Result<(), Refusal> {
         if self.value(&self.root).is_none() {
             let empty: serde_json::Map<String, Value> = lists.into_iter().map(|name| (name, json!([]))).collect();
@@ -265,7 +266,7 @@ impl Draft {
         Ok(())
     }
 
-    /// A field that held one sentence holds a list of it.
+    /// Turns a field with one sentence into a list.
     fn widen(&mut self, at: &str) -> Result<(), Refusal> {
         let aside = self.free("aside");
         self.apply(vec![step(at, &aside), add(at, json!([])), step(&aside, &format!("{at}/-"))])
@@ -276,7 +277,7 @@ impl Draft {
         self.apply(vec![step(from, to)])
     }
 
-    /// Takes away what is left empty.
+    /// Removes the root if it is empty.
     fn sweep(&mut self, root: &str) -> Result<(), Refusal> {
         let at = format!("/{root}");
         if self.value(&at).and_then(Value::as_object).is_some_and(serde_json::Map::is_empty) {
@@ -304,7 +305,7 @@ impl Draft {
         self.document.pointer(at)
     }
 
-    /// A place of the category where nothing stands.
+    /// A pointer in the category that is not in use.
     fn free(&self, name: &str) -> String {
         let names = std::iter::once(name.to_owned()).chain((2_u32..).map(|n| format!("{name}{n}")));
         let mut places = names.map(|name| format!("{}/{}", self.root, token(&name)));
@@ -313,7 +314,7 @@ impl Draft {
 }
 
 fn path(pointer: &str) -> PointerBuf {
-    // Every pointer here is made of escaped tokens.
+    // Every pointer here consists of escaped tokens.
     PointerBuf::parse(pointer).unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! What evolution made of one memory's schema: the categories that were promoted, and where places went.
+//! The promoted categories of one memory, and the places that moved.
 
 use std::collections::BTreeMap;
 
@@ -18,26 +18,26 @@ use crate::refusal::Refusal;
 /// Longest name of a category, in bytes.
 pub(super) const CATEGORY_NAME_BYTES_MAX: usize = 64;
 
-/// The part of a memory that grew: folded from promotions, and from when places were written.
+/// Schema folded from promotions and from the times at which members were written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GrownSchema {
     categories: BTreeMap<String, Category>,
-    /// Places that stand elsewhere now, with all below them.
+    /// Moved places, old pointer to new, including everything below.
     moved: BTreeMap<String, String>,
     written: Written,
 }
 
-/// A category that was promoted.
+/// A promoted category.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Category {
-    /// What made it and what it took in later, in the order of the ledger; never empty.
+    /// The promotions that created and extended it, in ledger order; never empty.
     pub promotions: Vec<Promoted>,
 }
 
 /// A promotion and the event that recorded it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Promoted {
-    /// What was promoted, and why.
+    /// The promotion.
     pub promotion: Promotion,
     /// The event.
     pub seq: Seq,
@@ -46,7 +46,7 @@ pub struct Promoted {
 }
 
 impl Category {
-    /// What it is about.
+    /// Its description.
     pub fn description(&self) -> &str {
         self.promotions.first().map_or("", |first| first.promotion.description.as_str())
     }
@@ -63,17 +63,17 @@ impl GrownSchema {
         self.categories.get(name)
     }
 
-    /// The category a pattern was promoted to, if it was.
+    /// The category a pattern was promoted to, if any.
     pub fn promoted_from(&self, candidate: &str) -> Option<&str> {
         let from = |category: &Category| category.promotions.iter().any(|one| one.promotion.candidate == candidate);
         self.categories.iter().find(|(_, category)| from(category)).map(|(name, _)| name.as_str())
     }
 
-    /// Says whether a category may be promoted under this name, whatever the registry has.
+    /// Checks whether a category may be promoted under this name, regardless of the registry.
     ///
     /// # Errors
-    /// `Refused`: the name has no or more than 64 bytes or a meaning of its own, or the memory has grown as many categories as
-    /// it may.
+    /// `Refused`: the name is empty, longer than 64 bytes or reserved, or the memory has reached its limit of promoted
+    /// categories.
     pub(crate) fn may_promote(&self, name: &str) -> Result<(), Refusal> {
         if name.is_empty() || name.len() > CATEGORY_NAME_BYTES_MAX || [DYNAMIC, UNCATEGORIZED, META].contains(&name) {
             return Err(Refusal::refused("a category cannot have this name"));
@@ -87,17 +87,17 @@ impl GrownSchema {
         Ok(())
     }
 
-    /// True if the schema is as it came.
+    /// True if nothing was promoted.
     pub fn is_empty(&self) -> bool {
         self.categories.is_empty()
     }
 
-    /// Where a place stands now.
+    /// The current pointer of a place.
     pub fn place(&self, pointer: &str) -> String {
         self.elsewhere(pointer).unwrap_or_else(|| pointer.to_owned())
     }
 
-    /// Where a place that moved stands now; the longest place it is at or below decides.
+    /// The current pointer of a moved place; the longest moved prefix decides.
     pub(crate) fn elsewhere(&self, pointer: &str) -> Option<String> {
         if self.moved.is_empty() {
             return None;
@@ -105,14 +105,14 @@ impl GrownSchema {
         relocated(&self.moved, pointer)
     }
 
-    /// Where a place that stands here now stood before.
+    /// The original pointer of a moved place.
     pub(crate) fn origin(&self, pointer: &str) -> Option<String> {
         let homes = self.moved.iter().map(|(from, to)| (to, from));
         let found = homes.filter(|(to, _)| is_at(pointer, to)).max_by_key(|(to, _)| to.len());
         found.map(|(to, from)| format!("{from}{}", &pointer[to.len()..]))
     }
 
-    /// What `_meta.schemaEvolution` shows, oldest first.
+    /// The content of `_meta.schemaEvolution`, oldest first.
     pub(crate) fn evolution(&self) -> Vec<Value> {
         let mut all: Vec<(&str, &Promoted)> = self
             .categories
@@ -133,17 +133,17 @@ impl GrownSchema {
         all.into_iter().map(shown).collect()
     }
 
-    /// When a place without a schema was written.
+    /// When members without a schema were written.
     pub(super) fn written(&self) -> &Written {
         &self.written
     }
 
-    /// Takes note of a change of the document.
+    /// Records a change of the document.
     pub(crate) fn note_written(&mut self, before: &Value, after: &Value, at: Timestamp) {
         self.written.note(before, after, at);
     }
 
-    /// Folds a promotion in, with the places that moved.
+    /// Folds in a promotion with the places it moved.
     pub(crate) fn promote(&mut self, promotion: Promotion, moved: Vec<(String, String)>, seq: Seq, at: Timestamp) {
         self.moved.extend(moved);
         let category = self.categories.entry(promotion.name.clone()).or_default();
@@ -157,8 +157,7 @@ impl GrownSchema {
     }
 }
 
-/// Where facts would stand that the promotion moves, as far as the event tells: what its patches move, and the dynamic
-/// category named after the pattern.
+/// The moves of facts that a promotion implies: those of its patches, and the dynamic category named after the pattern.
 pub fn relocations<'a>(promotion: &Promotion, patches: impl Iterator<Item = &'a Patch>) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = patches.flat_map(moves).collect();
     let name = format!("/{}", token(&promotion.name));
@@ -171,7 +170,7 @@ pub fn relocations<'a>(promotion: &Promotion, patches: impl Iterator<Item = &'a 
     found
 }
 
-/// What a patch moves out of the places without a schema.
+/// The moves of a patch out of the parts without a schema.
 pub(crate) fn moves(patch: &Patch) -> impl Iterator<Item = (String, String)> {
     let out = |from: &str| {
         [UNCATEGORIZED, DYNAMIC].iter().any(|root| from.strip_prefix('/').is_some_and(|rest| is_at(rest, root)))
@@ -184,7 +183,7 @@ pub(crate) fn moves(patch: &Patch) -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// Where a place stands after moves; the longest one it is at or below decides.
+/// The pointer of a place after moves; the longest moved prefix decides.
 pub(crate) fn relocated(moved: &BTreeMap<String, String>, pointer: &str) -> Option<String> {
     let mut at = pointer;
     loop {

@@ -1,17 +1,17 @@
-//! The knobs of evolution.
+//! Thresholds of schema evolution.
 
 use crate::refusal::Refusal;
 
-/// How much must speak for a category before it is proposed. Promotion should be rare.
+/// The support a pattern needs before it is proposed. Promotion should be rare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromotionThresholds {
-    /// How often something of it was written down or said; default 3, from 2 to 1,000.
+    /// Number of instances; default 3, from 2 to 1,000.
     pub instances: u32,
-    /// On how many days; default 3, from 1 to 366.
+    /// Number of days with an instance; default 3, from 1 to 366.
     pub days: u32,
-    /// It was seen within so many days; default 365, from 1 to 36,500.
+    /// Greatest age of the latest instance, in days; default 365, from 1 to 36,500.
     pub recent_days: u32,
-    /// Episodes that tell of it; default 0, up to 1,000.
+    /// Number of episodes about it; default 0, up to 1,000.
     pub links: u32,
 }
 
@@ -22,10 +22,10 @@ impl Default for PromotionThresholds {
 }
 
 impl PromotionThresholds {
-    /// The knobs, if each is within its bounds.
+    /// The thresholds, if each is within its bounds.
     ///
     /// # Errors
-    /// `Invalid` names the knob and its bounds.
+    /// `Invalid` names the threshold and its bounds.
     pub fn checked(self) -> Result<Self, Refusal> {
         let knobs = [
             ("instances", self.instances, 2, 1_000),

@@ -1,4 +1,4 @@
-//! The words keys and sentences are mined by.
+//! Word lists and tokenizing for mining keys and sentences.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -16,7 +16,7 @@ struct File {
     fields: Vec<FieldCue>,
 }
 
-/// What a term becomes.
+/// The category for a term.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CanonicalTerm {
@@ -24,7 +24,7 @@ pub(super) struct CanonicalTerm {
     pub(super) about: String,
 }
 
-/// What says that a sentence belongs in a field.
+/// Signs that a sentence belongs in a field.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FieldCue {
@@ -41,7 +41,7 @@ pub(super) struct FieldCue {
     number_of: Vec<String>,
 }
 
-/// The same, by stem.
+/// The lists, by stem.
 pub(super) struct English {
     generic: BTreeSet<String>,
     names: BTreeMap<String, CanonicalTerm>,
@@ -62,14 +62,14 @@ pub(super) fn english() -> &'static English {
 }
 
 impl English {
-    /// What a term becomes, if that is known.
+    /// The category for a term, if the list has one.
     pub(super) fn named(&self, term: &str) -> Option<&CanonicalTerm> {
         self.names.get(&stem(term))
     }
 }
 
 impl FieldCue {
-    /// True if a sentence belongs there.
+    /// True if a sentence belongs in the field.
     pub(super) fn fits(&self, sentence: &str) -> bool {
         let words = plain_words(sentence);
         let has = |phrase: &String| {
@@ -80,7 +80,7 @@ impl FieldCue {
         let counted = || {
             let is_number = |word: &String| word.starts_with(|c: char| c.is_ascii_digit());
             let unit = |word: &String| self.number_of.contains(word);
-            // "6-7 hours", "8h" and "7 or 8 hours".
+            // Matches "6-7 hours", "8h" and "7 or 8 hours".
             words.iter().enumerate().any(|(at, word)| {
                 let glued = word.trim_start_matches(|c: char| c.is_ascii_digit());
                 let near = words.iter().skip(at + 1).take(3);
@@ -91,24 +91,24 @@ impl FieldCue {
     }
 }
 
-/// A word's stem, or the word where it has none.
+/// A word's stem, or the word if it has none.
 pub(super) fn stem(word: &str) -> String {
     episode::content_stem(word).unwrap_or_else(|| word.to_owned())
 }
 
-/// True for a word of a key that is neither a stop word nor one of those every key may have.
+/// True for a word of a key that is neither a stop word nor generic.
 pub(super) fn says_something(word: &str) -> bool {
     episode::content_stem(word).is_some_and(|stem| !english().generic.contains(&stem))
 }
 
-/// Every word of a text in lower case, apostrophes kept.
+/// Every word of a text in lower case, with apostrophes.
 fn plain_words(text: &str) -> Vec<String> {
     let inside = |c: char| c.is_alphanumeric() || c == '\'' || c == '\u{2019}';
     let words = text.split(|c: char| !inside(c)).filter(|word| !word.is_empty());
     words.map(|word| word.to_lowercase().replace('\u{2019}', "'")).collect()
 }
 
-/// The words of a key: cut at marks, digits and capitals, in lower case.
+/// The words of a key in lower case, split at marks, digits and capitals.
 pub(super) fn key_words(key: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut open = false;
@@ -130,7 +130,7 @@ pub(super) fn key_words(key: &str) -> Vec<String> {
     words
 }
 
-/// The words of a key that say what it is about, each with its stem.
+/// The words of a key that carry meaning, each with its stem.
 pub(super) fn key_terms(key: &str) -> Vec<(String, String)> {
     let text = key_words(key).join(" ");
     let mut terms = episode::telling(&text);
@@ -138,7 +138,7 @@ pub(super) fn key_terms(key: &str) -> Vec<(String, String)> {
     terms
 }
 
-/// The words of a sentence that can say what it is about, each with its stem. One word alone is a value, not a sentence.
+/// The words of a sentence that carry meaning, each with its stem. Empty for a single word, which is a value.
 pub(super) fn sentence_terms(text: &str) -> Vec<(String, String)> {
     if plain_words(text).len() < 2 {
         return Vec::new();
@@ -153,7 +153,7 @@ pub(super) fn sentence_stems(text: &str) -> BTreeSet<String> {
     plain_words(text).iter().map(|word| stem(word)).collect()
 }
 
-/// Words as one name: `sleepHealth`.
+/// Joins words to a camel-case name: `sleepHealth`.
 pub(super) fn camel(words: &[String]) -> String {
     let mut name = String::new();
     for word in words {

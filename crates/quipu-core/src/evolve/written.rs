@@ -1,4 +1,4 @@
-//! On which days the places without a schema were written.
+//! Records when the parts without a schema were written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,23 +9,23 @@ use serde_json::{Map, Value};
 use crate::core_document::{DYNAMIC, UNCATEGORIZED};
 use crate::limit;
 
-/// A day, counted from 1970 in UTC.
+/// Days since 1970-01-01 in UTC.
 pub(super) type Day = i64;
 
 pub(super) fn day_of(time: Timestamp) -> Day {
     time.as_second().div_euclid(24 * 60 * 60)
 }
 
-/// What the events say of the members of `uncategorized` and `dynamicCategories` that are there.
+/// The current members of `uncategorized` and `dynamicCategories`, by pointer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Written(BTreeMap<String, WrittenAt>);
 
-/// When one place was written.
+/// When a member was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct WrittenAt {
     pub(super) first: Timestamp,
     pub(super) last: Timestamp,
-    /// The first so many days.
+    /// The days of writing, up to a limit.
     pub(super) days: BTreeSet<Day>,
 }
 
@@ -34,7 +34,7 @@ impl Written {
         self.0.get(pointer)
     }
 
-    /// Takes note of a change of the document.
+    /// Records a change of the document.
     pub(super) fn note(&mut self, before: &Value, after: &Value, at: Timestamp) {
         for root in [UNCATEGORIZED, DYNAMIC] {
             let none = Map::new();
@@ -63,17 +63,17 @@ fn member<'a>(document: &'a Value, root: &str) -> Option<&'a Map<String, Value>>
     document.get(root)?.as_object()
 }
 
-/// The pointer of a member of a member.
+/// The pointer of a member below a root.
 pub(super) fn pointer(root: &str, name: &str) -> String {
     format!("/{root}/{}", token(name))
 }
 
-/// A name as it stands in a pointer.
+/// Escapes a name as a pointer token.
 pub(super) fn token(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// A pointer's token as a name.
+/// Unescapes a pointer token.
 pub(super) fn name_of(token: &str) -> String {
     token.replace("~1", "/").replace("~0", "~")
 }

@@ -1,4 +1,4 @@
-//! What an extractor read in one source. It becomes changes only through the gate.
+//! The candidates an extractor reads in one source. They become changes only through the gate.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,25 +10,25 @@ use super::window::{ModelClaim, ModelTask, RefusedOperation};
 use crate::id::ItemId;
 use crate::item::{Link, NoteOrigin, TenetKind};
 
-/// Who "I" is in a source whose author has no name.
+/// Name of the first person in a source whose author is not named.
 pub const USER: &str = "user";
 
-/// The relation of sentences that are kept in the user's own words: what was said on a day, not what holds. They are listed, and
-/// not searched: the turn they stand in is.
+/// Predicate of a remark: a sentence stored in the user's own words, which records what was said on a day and claims
+/// nothing about today. Remarks are listed but not searched; their turns are.
 pub const REMARK: &str = "remark";
 
-/// The text to read, and what must be known to read it.
+/// A text and the context needed to read it.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading<'a> {
-    /// The words.
+    /// The text.
     pub text: &'a str,
-    /// Who "I" is: [`USER`] or a name.
+    /// The first person: [`USER`] or a name.
     pub speaker: &'a str,
-    /// Who "you" is, if known: the other person of a dialogue. The assistant is nobody.
+    /// The second person, if known: the other person of a dialogue. `None` for the assistant.
     pub addressee: Option<&'a str>,
-    /// When it was said; dates in the text resolve against this and against nothing else.
+    /// Time of the message. Dates in the text are resolved against it alone.
     pub said_at: Option<Timestamp>,
-    /// People and pets that are known by name: a casual text may leave their capitals out.
+    /// Names of known people and pets, which casual text may write without capitals.
     pub known: &'a [String],
 }
 
@@ -37,73 +37,75 @@ pub struct Reading<'a> {
 pub struct Extraction {
     /// Claims.
     pub facts: Vec<FactCandidate>,
-    /// Tasks, goals and problems opened, tried at, finished or dropped.
+    /// Tasks, goals and problems that were opened, attempted, finished or dropped.
     pub tasks: Vec<TaskCandidate>,
-    /// News about something known, which only the memory can tell: "the flight is cancelled", "it's the 19th now".
+    /// Updates of known items that only the memory can resolve: "the flight is cancelled", "it's the 19th now".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub updates: Vec<UpdateCandidate>,
     /// Insights about what works for this person.
     pub notes: Vec<NoteCandidate>,
-    /// Lines of the self-model.
+    /// Tenets of the self-model.
     pub tenets: Vec<TenetCandidate>,
-    /// What a language model claims, each with the sentence that says it.
+    /// Claims of a language model, each as a sentence.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<ModelClaim>,
-    /// What a language model says of tasks, goals and problems.
+    /// Tasks, goals and problems found by a language model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub task_claims: Vec<ModelTask>,
-    /// What rules have read in this source, and a language model says is wrong.
+    /// Items that rules have read in this source and a language model rejects.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub misread: Vec<ItemId>,
-    /// What a language model wanted, and was not taken.
+    /// Operations of a language model that were rejected.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedOperation>,
-    /// What is said of a ready-made item besides, by the start of its place in the source.
+    /// Details of ready-made items, by the start of their span in the source.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub besides: BTreeMap<usize, ReadyMadeDetails>,
-    /// Sentences that look like claims and were left alone, and why (a question, a hypothesis, a quotation, a joke …).
+    /// Sentences that look like claims but were skipped, with the reason (a question, a hypothesis, a quotation, a joke
+    /// …).
     pub passed_over: Vec<PassedOver>,
 }
 
-/// What whoever writes an item ready-made says of it besides what it is.
+/// Optional details supplied with a ready-made item.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ReadyMadeDetails {
-    /// The broad field; without it that of the relation.
+    /// The domain. Defaults to that of the relation.
     pub domain: Option<String>,
-    /// Free words.
+    /// Free-form tags.
     pub tags: Vec<String>,
-    /// Connections with items that are there.
+    /// Links to existing items.
     pub links: Vec<Link>,
-    /// Of a task: more than its title.
+    /// Description of a task, beyond its title.
     pub description: String,
-    /// Of a task: from 1 to 10.
+    /// Priority of a task, 1 to 10.
     pub priority: Option<u8>,
-    /// Of a task: whether it waits.
+    /// Whether a task is stalled.
     pub is_stalled: Option<bool>,
-    /// When a task was first spoken of; when an attempt was made.
+    /// Time at which a task was first mentioned or an attempt was made.
     pub at: Option<Timestamp>,
 }
 
-/// A claim: subject, predicate, object, and when it held.
+/// A claim: subject, predicate, object, and its validity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FactCandidate {
     /// [`USER`] or a name.
     pub subject: String,
     /// A predicate of the registry, or another word in snake case.
     pub predicate: String,
-    /// As said, without articles and closing punctuation. Empty only with [`Stance::Ended`]: whatever held, ended.
+    /// As stated, without articles and closing punctuation. Empty only with [`Stance::Ended`]: any value that held has
+    /// ended.
     pub object: String,
-    /// Where it stands in the source, in bytes: the clause that carries it.
+    /// Byte range in the source of the clause that states it.
     pub span: Range<usize>,
     /// How the claim is made.
     pub stance: Stance,
-    /// Since when it holds, as far as said.
+    /// Start of validity, if stated.
     pub valid_from: Option<Timestamp>,
-    /// Until when it held, as far as said.
+    /// End of validity, if stated.
     pub valid_to: Option<Timestamp>,
-    /// How sure the reader is, 0 to 1.
+    /// Confidence of the extractor, 0 to 1.
     pub confidence: f64,
-    /// What was said besides: `frequency`, `since`, `relation`, `species`, `of`, `kind`, `dosage`, `purpose`.
+    /// Additional details: `frequency`, `since`, `relation`, `species`, `of`, `kind`, `dosage`, `purpose`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub qualifiers: BTreeMap<String, String>,
 }
@@ -120,72 +122,73 @@ pub enum Stance {
     Held,
     /// It stopped holding: "I no longer eat meat", "I quit my job".
     Ended,
-    /// It does not hold, and nothing is said of a change: "I don't live in Lyon", "I'm not allergic to nuts".
+    /// It does not hold, without mention of a change: "I don't live in Lyon", "I'm not allergic to nuts".
     Denied,
-    /// It holds and what was recorded is wrong: "Actually I live in Porto, not in Lyon", "I meant Tuesday".
+    /// It holds and corrects a recorded value: "Actually I live in Porto, not in Lyon", "I meant Tuesday".
     Corrects {
-        /// The wrong value, if it was named.
+        /// The wrong value, if stated.
         not: Option<String>,
     },
 }
 
-/// News about something that is named as known: by its head noun, by a pronoun, or not at all.
+/// An update of a known item, which is referred to by its head noun, by a pronoun, or not at all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UpdateCandidate {
-    /// The words that name it: "flight", "cargo bike"; empty for what was spoken of last.
+    /// The words that refer to it: "flight", "cargo bike"; empty for the item mentioned last.
     pub what: String,
-    /// What is told of it.
+    /// The update.
     pub news: UpdateNews,
-    /// Where it stands in the source, in bytes.
+    /// Byte range in the source.
     pub span: Range<usize>,
-    /// The day it is put to, or the day it ended on.
+    /// The day it is moved to, or the day it ended.
     pub day: Option<Timestamp>,
-    /// How sure the reader is, 0 to 1.
+    /// Confidence of the extractor, 0 to 1.
     pub confidence: f64,
 }
 
-/// What is told of something known.
+/// How a known item changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UpdateNews {
-    /// It is over, gone, given up.
+    /// It is over, gone or abandoned.
     Over,
-    /// What was to happen is put to another day.
+    /// A future event is moved to another day.
     Moved,
-    /// A part of it was wrong, or is another now.
+    /// A part of it was wrong or has changed.
     Instead {
-        /// The words that are no longer right.
+        /// The replaced words.
         not: String,
-        /// What stands for them.
+        /// The replacement.
         is: String,
-        /// It was never right.
+        /// True if the replaced words were never right.
         corrects: bool,
     },
-    /// A value was measured again; of what is not said: "78.9kg!!" after a weight.
+    /// A new measurement, without naming what was measured: "78.9kg!!" after a weight.
     Reading {
-        /// The value as said.
+        /// The value as stated.
         value: String,
     },
 }
 
-/// A task, goal or problem, or news of one.
+/// A task, goal or problem, or an update of one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskCandidate {
-    /// What it is.
+    /// The kind of task item.
     pub kind: TaskKind,
-    /// In a few words, as said: "post-dinner glucose spikes", "run a half marathon".
+    /// Short title, as stated: "post-dinner glucose spikes", "run a half marathon".
     pub title: String,
-    /// Where it stands in the source, in bytes.
+    /// Byte range in the source.
     pub span: Range<usize>,
-    /// What is told of it.
+    /// What happened to it.
     pub news: TaskNews,
-    /// By when, as far as said.
+    /// Due date, if stated.
     pub due: Option<Timestamp>,
-    /// How sure the reader is, 0 to 1.
+    /// Confidence of the extractor, 0 to 1.
     pub confidence: f64,
 }
 
-/// What a task item is.
+/// The kind of a task item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TaskKind {
     /// Something to do.
@@ -196,7 +199,7 @@ pub enum TaskKind {
     Problem,
 }
 
-/// What is told of a task.
+/// What happened to a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskNews {
@@ -204,15 +207,15 @@ pub enum TaskNews {
     Opened,
     /// It is done: "I finally renewed my passport".
     Done,
-    /// It was given up: "I gave up on the marathon".
+    /// It was abandoned: "I gave up on the marathon".
     Dropped,
-    /// Something was tried against it.
+    /// An attempt was made.
     Tried {
-        /// What: "walking after dinner".
+        /// The attempt: "walking after dinner".
         approach: String,
-        /// What came of it, as said; empty if not said.
+        /// The outcome, as stated; empty if not stated.
         outcome: String,
-        /// Whether it helped, if said.
+        /// Whether it helped, if stated.
         successful: Option<bool>,
     },
 }
@@ -222,38 +225,38 @@ pub enum TaskNews {
 pub struct NoteCandidate {
     /// The insight.
     pub text: String,
-    /// Where it stands in the source, in bytes.
+    /// Byte range in the source.
     pub span: Range<usize>,
-    /// Who came to it.
+    /// Who reached the insight.
     pub origin: NoteOrigin,
-    /// How sure, 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: f64,
-    /// Free words.
+    /// Free-form tags.
     pub tags: Vec<String>,
 }
 
-/// A value, preference, policy or goal the user may live by.
+/// A candidate tenet: a value, preference, policy or goal the user may live by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TenetCandidate {
-    /// What it is.
+    /// The kind of tenet.
     pub kind: TenetKind,
-    /// The line itself.
+    /// The text of the tenet.
     pub text: String,
-    /// What it rests on besides the source: facts, episodes.
+    /// Evidence besides the source: facts, episodes.
     pub evidence: Vec<ItemId>,
-    /// The broad field.
+    /// The domain.
     pub domain: Option<String>,
-    /// The narrow one.
+    /// The topic within the domain.
     pub topic: Option<String>,
-    /// Where it stands in the source, in bytes.
+    /// Byte range in the source.
     pub span: Range<usize>,
 }
 
-/// A sentence that was left alone.
+/// A sentence that was skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PassedOver {
-    /// Where it stands, in bytes.
+    /// Byte range in the source.
     pub span: Range<usize>,
-    /// Why: `question`, `hypothetical`, `quoted`, `joke`, `reported`, `hedged`.
+    /// Reason: `question`, `hypothetical`, `quoted`, `joke`, `reported`, `hedged`.
     pub reason: String,
 }

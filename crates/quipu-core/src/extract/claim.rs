@@ -1,4 +1,4 @@
-//! From a rule that matched to candidates.
+//! Turns the match of a rule into candidates.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,42 +7,42 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use regex::Captures;
 
+use super::language::{News, RuleRequirement, StanceName, VerbMark};
+use super::language_rules::{LanguageRules, Rule};
 use super::object::{Object, is_edge, to_end_of_number};
 use super::persons::ClausePerson;
-use super::rules::compiled::{LanguageRules, Rule};
-use super::rules::language::{News, RuleRequirement, StanceName, VerbMark};
 use super::rules::time_words::Role;
 use super::verb::Marks;
 use super::when::{NamedTime, Often};
 use super::{FactCandidate, Stance, TaskCandidate, TaskKind, TaskNews};
 use crate::item::fact::{PRECISION, WEEK};
 
-/// Since when, until when, and any time at all.
+/// Time roles for starts, for ends, and for any time.
 const SINCE: [Role; 2] = [Role::Since, Role::From];
 const ENDS: [Role; 2] = [Role::Until, Role::To];
 const ANY: [Role; 6] = [Role::At, Role::Until, Role::To, Role::By, Role::Since, Role::From];
 
-/// Groups of a pattern that are no qualifiers.
+/// Pattern groups that are not qualifiers.
 const NOT_QUALIFIERS: [&str; 8] = ["object", "owner", "whose", "relation", "approach", "outcome", "not", "name"];
 
-/// What is told of somebody unknown and longer ago stands in books.
+/// Years before which an unknown person counts as historical.
 const YEARS_KNOWN_MAX: i16 = 90;
-/// Stands in for the year of a text without a date.
+/// Assumed year of a text without a date.
 const YEAR_NOW: i16 = 2020;
 
-/// A clause and what is known of it.
+/// A clause with its times and frequency.
 #[derive(Debug)]
 pub(super) struct Clause<'a> {
-    /// Its words, masked, from its beginning.
+    /// The masked text of the clause.
     pub(super) text: &'a str,
-    /// Where it stands in the source.
+    /// Byte range in the source.
     pub(super) span: Range<usize>,
     pub(super) said_at: Option<Timestamp>,
     pub(super) times: Vec<NamedTime>,
     pub(super) often: Option<Often>,
-    /// The lack of a capital says nothing.
+    /// True if missing capitals carry no information.
     pub(super) casual: bool,
-    /// It tells of something arranged, so that its date lies ahead.
+    /// True if the clause describes an arrangement, so that its date is in the future.
     pub(super) is_arranged: bool,
 }
 
@@ -51,17 +51,17 @@ pub(super) struct Clause<'a> {
 pub(super) struct Match<'a> {
     pub(super) rule: &'a Rule,
     pub(super) groups: &'a Captures<'a>,
-    /// Where the matched text begins in the clause.
+    /// Offset of the matched text in the clause.
     pub(super) offset: usize,
-    /// Where it ends.
+    /// End of the matched text in the clause.
     pub(super) end: usize,
     pub(super) who: &'a ClausePerson,
     pub(super) marks: &'a Marks,
-    /// The problem spoken of before.
+    /// Title of the problem mentioned before.
     pub(super) problem: Option<&'a str>,
 }
 
-/// What came of a match.
+/// Candidates produced by a match.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
     pub(super) facts: Vec<FactCandidate>,
@@ -75,14 +75,14 @@ impl Claims {
 }
 
 impl Clause<'_> {
-    /// Times and frequencies, which are no part of an object.
+    /// Ranges of times and frequencies, which are not part of an object.
     fn others(&self, offset: usize) -> Vec<Range<usize>> {
         let times = self.times.iter().map(|named| named.range.clone());
         let all = times.chain(self.often.iter().map(|often| often.range.clone()));
         all.filter(|range| range.start >= offset).collect()
     }
 
-    /// Makes a claim hold since the time the clause names.
+    /// Sets the start of a fact's validity to the time named in the clause.
     pub(super) fn since(&self, fact: &mut FactCandidate) {
         let lasting = || {
             let named = self.times.iter().find(|named| named.lasts)?;
@@ -96,17 +96,17 @@ impl Clause<'_> {
         }
     }
 
-    /// The day a clause names, of something that lies ahead or of something that is over.
+    /// The day named in the clause, resolved to the future if `ahead`.
     pub(super) fn named_day(&self, ahead: bool) -> Option<Timestamp> {
         self.time(&ANY, ahead).map(|(_, time)| time)
     }
 
-    /// By when something is to be done.
+    /// The due date named in the clause.
     pub(super) fn due(&self) -> Option<Timestamp> {
         self.time(&[Role::By, Role::At, Role::Until, Role::To], true).map(|(_, time)| time)
     }
 
-    /// The first time of a role, resolved.
+    /// The first time with one of the roles, resolved.
     fn time(&self, roles: &[Role], ahead: bool) -> Option<(&NamedTime, Timestamp)> {
         let mut fitting = self.times.iter().filter(|named| roles.contains(&named.role) && !named.lasts && !named.vague);
         fitting.find_map(|named| {
@@ -115,7 +115,7 @@ impl Clause<'_> {
         })
     }
 
-    /// The last moment of something that is said to go on until then, if that lies ahead.
+    /// The end of an "until" time, if it is in the future.
     fn until(&self) -> Option<Timestamp> {
         let named = self.times.iter().find(|named| named.role == Role::Until && !named.lasts && !named.vague)?;
         let last = *named.days(self.said_at)?.ahead.end();
@@ -125,7 +125,7 @@ impl Clause<'_> {
 }
 
 impl LanguageRules {
-    /// The clause with the times and the frequency it names.
+    /// Builds a clause with the times and the frequency it names.
     pub(super) fn measure<'t>(
         &self,
         text: &'t str,
@@ -136,7 +136,7 @@ impl LanguageRules {
         let words = &text[span.clone()];
         let (times, often) = (self.when.times(words), self.when.often(words));
         let times = match &often {
-            // "every Friday" is no Friday.
+            // "every Friday" does not name a particular Friday.
             Some(often) => times.into_iter().filter(|named| !often.range.contains(&(named.range.end - 1))).collect(),
             None => times,
         };
@@ -144,12 +144,12 @@ impl LanguageRules {
         Clause { text: words, span, said_at, times, often, casual, is_arranged }
     }
 
-    /// The candidates of a match; none if the rule's conditions do not hold.
+    /// Builds the candidates of a match; none if the rule's conditions do not hold.
     pub(super) fn claims(&self, clause: &Clause<'_>, found: &Match<'_>) -> Claims {
         let rule = &found.rule.text;
-        // "You love it" is as often a guess as a claim.
+        // "You love it" may be a guess rather than a claim.
         let guess = found.who.second && !rule.single;
-        // Where somebody was born is told of strangers, in books.
+        // A place of birth of an unknown person usually comes from a book.
         let unknown = !found.who.first && !found.who.second && found.who.relation.is_none();
         let stranger = unknown && (rule.past == "holds" || self.is_of_old(clause));
         let idle = found.rule.unless.as_ref().is_some_and(|unless| unless.is_match(clause.text));
@@ -172,7 +172,7 @@ impl LanguageRules {
         }
     }
 
-    /// True if the clause names a year in which nobody lived who is spoken of as an acquaintance.
+    /// Returns true if the clause names a year too long ago for an acquaintance.
     fn is_of_old(&self, clause: &Clause<'_>) -> bool {
         let years = clause.times.iter().filter_map(|named| named.start(clause.said_at, false));
         let said = clause.said_at.map_or(YEAR_NOW, |time| time.to_zoned(TimeZone::UTC).year());
@@ -217,7 +217,7 @@ impl LanguageRules {
         self.objects.read(&rule.object, clause.text, range, &clause.others(found.offset), clause.casual)
     }
 
-    /// The relation and how it is claimed.
+    /// The predicate and stance of a claim.
     fn stance(&self, clause: &Clause<'_>, found: &Match<'_>) -> Option<(String, Stance)> {
         let (rule, marks) = (&found.rule.text, found.marks);
         let same = rule.predicate.clone();
@@ -254,14 +254,14 @@ impl LanguageRules {
         Some((same, stance))
     }
 
-    /// The relation for this object: by the relation named, or by the list it stands in.
+    /// The predicate for this object, by the named relation or by the list that contains it.
     fn predicate(&self, found: &Match<'_>, predicate: &str, object: &Object) -> Option<String> {
         if predicate == "{relation}" {
             let relation = found.groups.name("relation")?.as_str();
             return self.objects.told(&self.relations, relation).map(str::to_owned);
         }
         let rule = &found.rule.text;
-        // What a negation made of the relation has its own food twin: likes → dislikes, likes_food → dislikes_food.
+        // The predicate of a negation has its own variant for food: likes → dislikes, likes_food → dislikes_food.
         let listed = rule.by_list.iter().find(|(list, _)| self.objects.is_in(list, &object.text));
         match listed {
             Some((_, named)) if predicate == rule.predicate => Some(named.clone()),
@@ -309,7 +309,7 @@ impl LanguageRules {
         qualifiers
     }
 
-    /// What kind of relative, or what kind of animal.
+    /// Adds the kind of relative or the species of an animal.
     pub(super) fn relation_qualifiers(&self, qualifiers: &mut BTreeMap<String, String>, relation: &str) {
         let relation = relation.to_lowercase();
         let one = relation.strip_suffix('s').filter(|one| self.objects.told(&self.relations, one).is_some());
@@ -355,7 +355,7 @@ impl LanguageRules {
             confidence,
         };
         if found.groups.name("object").is_none() && rule.value.is_none() {
-            // "I tried magnesium, but it didn't help": the problem was named before, or the attempt names it.
+            // "I tried magnesium, but it didn't help": the title is the problem mentioned before, or else the attempt.
             let title = found.problem.or(group("approach")).unwrap_or_default().trim_matches(is_edge);
             let title = Object { text: title.to_owned(), raw: title.to_owned() };
             return if title.text.is_empty() { Vec::new() } else { vec![of(title)] };
@@ -364,7 +364,8 @@ impl LanguageRules {
     }
 }
 
-/// True if a day lies before the one something was said on; a week, month or year that is not over begins before it, too.
+/// Returns true if a day is before `said_at`. A week, month or year that is still in progress is not over, although it
+/// began before.
 fn is_over(begins: Timestamp, said_at: Timestamp) -> bool {
     let [begins, said] = [begins, said_at].map(|time| time.to_zoned(TimeZone::UTC).date());
     let first = |month: i8| (begins.year(), begins.month(), begins.day()) == (said.year(), month, 1);
@@ -372,7 +373,7 @@ fn is_over(begins: Timestamp, said_at: Timestamp) -> bool {
     begins < said && !first(1) && !first(said.month()) && !week
 }
 
-/// From when to when it held.
+/// Start and end of the claim's validity.
 fn stretch(clause: &Clause<'_>, found: &Match<'_>, stance: &Stance) -> (Option<Timestamp>, Option<Timestamp>) {
     let (rule, marks) = (&found.rule.text, found.marks);
     let time = |roles: &[Role]| clause.time(roles, rule.ahead).map(|(_, time)| time);
@@ -384,7 +385,7 @@ fn stretch(clause: &Clause<'_>, found: &Match<'_>, stance: &Stance) -> (Option<T
         Stance::Holds | Stance::Changed | Stance::Corrects { .. } => {
             let exact =
                 rule.stance == StanceName::Changed || rule.ahead || rule.dated || (rule.single && rule.past != "holds");
-            // "moved to Friday" is on Friday.
+            // "moved to Friday" means on Friday.
             let at = || time(&[Role::At]).or_else(|| time(&ENDS).filter(|_| rule.ahead));
             let from = time(&SINCE).or_else(|| exact.then(at).flatten());
             let until = clause.until().filter(|_| !rule.ahead && rule.stance == StanceName::Holds);

@@ -1,20 +1,20 @@
-//! What a reading keeps of what its clauses say: once, with what was said besides.
+//! Collects the candidates of a text and merges duplicates.
 
 use std::mem::discriminant;
 use std::ops::Range;
 
 use super::claim::{Claims, Clause};
+use super::language::RuleScope;
 use super::persons::{ClausePerson, Tie};
 use super::reader::Reader;
-use super::rules::language::RuleScope;
 use super::statement::is_said_by;
 use super::{FactCandidate, Stance, TaskCandidate, TaskNews};
 use crate::predicate::is_named_by;
 
-/// Persons remembered for "she" and "he", the last ones first.
+/// Maximum number of persons remembered for "she" and "he", most recent first.
 const MET_MAX: usize = 4;
 
-/// Relations of which one says what the other does when they are read in the same words: the first read is kept.
+/// Groups of predicates that are redundant when read in the same words; the first one read is kept.
 const KIN: [&[&str]; 5] = [
     &["hobby", "exercises", "plays", "habit", "likes"],
     &["hobby", "works_as"],
@@ -24,7 +24,7 @@ const KIN: [&[&str]; 5] = [
 ];
 
 impl Reader<'_> {
-    /// "yoga for stress" says two things.
+    /// Returns a second claim of the same clause: "yoga for stress" states two.
     pub(super) fn besides(&self, clause: &Clause<'_>, fact: &FactCandidate) -> Option<FactCandidate> {
         let holds = matches!(fact.stance, Stance::Holds | Stance::Changed);
         let also = self.rules.also.iter().find(|also| also.of.contains(&fact.predicate))?;
@@ -36,9 +36,9 @@ impl Reader<'_> {
         })
     }
 
-    /// What a sentence says of the people it names, whatever it says besides: "my sister Anna thinks that …".
+    /// Reads what a sentence says about the people it names, besides its main claim: "my sister Anna thinks that …".
     pub(super) fn in_passing(&mut self, text: &str, sentence: &Range<usize>) {
-        // "my brother (Tom)" stands in two clauses.
+        // "my brother (Tom)" spans two clauses.
         for tie in self.ties(&text[sentence.clone()]) {
             let known = self.out.facts.iter().any(|fact| fact.subject == tie.owner && fact.object == tie.name);
             if !known {
@@ -49,7 +49,8 @@ impl Reader<'_> {
         self.whole(text, sentence, RuleScope::Passing);
     }
 
-    /// Who is named by a relation, and to whom; "she's got a cat called Darcy" says nothing of the speaker.
+    /// People named by a relation, with the owner of the relation; "she's got a cat called Darcy" says nothing about
+    /// the speaker.
     pub(super) fn ties(&self, words: &str) -> Vec<Tie> {
         let mut ties = self.rules.people.ties(words, self.reading);
         ties.retain(|tie| tie.owned || !self.rules.speaks_of_another(&words[..tie.at]));
@@ -74,21 +75,21 @@ impl Reader<'_> {
         self.keep(Claims { facts: vec![fact], ..Claims::default() });
     }
 
-    /// News about something known that a clause tells.
+    /// Reads an update of a known item in a clause.
     pub(super) fn update(&mut self, text: &str, range: &Range<usize>) {
         let clause = self.rules.measure(text, range.clone(), self.reading.said_at, false);
         self.out.updates.extend(self.rules.updates.read(&clause));
     }
 
-    /// The claim that was read last of those that begin before a place: what a sentence says that must never be forgotten is read
-    /// ahead of its clauses.
+    /// Index of the last claim that begins before `place`. Standing statements of a sentence are read before its
+    /// clauses, so the last claim of all may begin later.
     pub(super) fn claim_before(&self, place: usize) -> Option<usize> {
         self.out.facts.iter().rposition(|fact| fact.span.start < place)
     }
 
-    /// Keeps what is not there yet.
+    /// Stores new candidates and merges the others.
     pub(super) fn keep(&mut self, claims: Claims) {
-        // Cut in the middle of something else: "colleague keeps asking, how do".
+        // The object was truncated in the middle of another clause: "colleague keeps asking, how do".
         let is_cut = |object: &str| self.rules.splitter.is_cut(object);
         let Claims { mut facts, mut tasks } = claims;
         facts.retain(|fact| !is_cut(&fact.object));
@@ -96,7 +97,8 @@ impl Reader<'_> {
         for fact in facts {
             self.out.facts.retain(|other| !is_name_of(&fact, other) && !is_said_by(&fact, other));
             let same = |other: &FactCandidate| {
-                // Two readings of the same words are one claim, however each takes it; elsewhere the stance tells claims apart.
+                // Two readings of the same words are one claim, whatever their stance; in different words, the stance
+                // distinguishes claims.
                 let words = other.span == fact.span && says_more(&other.object, &fact.object);
                 let again = other.object.eq_ignore_ascii_case(&fact.object)
                     && strength(&other.stance) == strength(&fact.stance);
@@ -124,7 +126,7 @@ impl Reader<'_> {
         }
         for task in tasks {
             match self.out.tasks.iter_mut().find(|other| is_told_again(other, &task)) {
-                // The sentence after an attempt tells what came of it.
+                // The sentence after an attempt states its outcome.
                 Some(known) if matches!(known.news, TaskNews::Tried { successful: None, .. }) => known.news = task.news,
                 Some(_) => {}
                 None => self.out.tasks.push(task),
@@ -141,8 +143,8 @@ impl Reader<'_> {
     }
 }
 
-/// True if one claim names what the other, of the same words or of the sentence before, only says the kind of: "a puppy. Her
-/// name is Nala."
+/// Returns true if `named` gives the name of what `other`, read in the same words or in the sentence before, only
+/// describes: "a puppy. Her name is Nala."
 fn is_name_of(named: &FactCandidate, other: &FactCandidate) -> bool {
     (&named.subject, &named.predicate) == (&other.subject, &other.predicate)
         && named.span.start <= other.span.start
@@ -150,7 +152,7 @@ fn is_name_of(named: &FactCandidate, other: &FactCandidate) -> bool {
         && is_named_by((&other.object, &other.qualifiers), (&named.object, &named.qualifiers))
 }
 
-/// Adds to a claim what another reading of it says besides.
+/// Adds details from another reading of the same claim.
 fn complete(known: &mut FactCandidate, other: FactCandidate) {
     known.valid_from = known.valid_from.or(other.valid_from);
     known.valid_to = known.valid_to.or(other.valid_to);
@@ -163,7 +165,7 @@ fn complete(known: &mut FactCandidate, other: FactCandidate) {
     }
 }
 
-/// True if both say the same of one task; each attempt at a problem is its own news.
+/// Returns true if both are the same task with the same update; each attempt at a problem is a separate update.
 fn is_told_again(one: &TaskCandidate, other: &TaskCandidate) -> bool {
     let news = match (&one.news, &other.news) {
         (TaskNews::Tried { approach: one, .. }, TaskNews::Tried { approach: other, .. }) => one == other,
@@ -172,14 +174,14 @@ fn is_told_again(one: &TaskCandidate, other: &TaskCandidate) -> bool {
     news && (one.kind, &one.title) == (other.kind, &other.title)
 }
 
-/// True if one of two readings of the same words contains the other.
+/// Returns true if one of two readings of the same words contains the other.
 fn says_more(one: &str, other: &str) -> bool {
     let [one, other] = [one, other].map(|object| format!(" {} ", object.to_lowercase()));
     one.contains(&other) || other.contains(&one)
 }
 
-/// How much a stance says besides that something is claimed: the reading that saw more of the words is right. Holds and
-/// Changed are one way to claim, Held and Ended are another.
+/// Specificity of a stance; the more specific reading wins. Holds and Changed are equivalent here, as are Held and
+/// Ended.
 fn strength(stance: &Stance) -> u8 {
     match stance {
         Stance::Holds | Stance::Changed => 0,

@@ -1,7 +1,7 @@
-//! Extraction: what can be read in a source. Candidates only; nothing here decides what is kept.
+//! Extraction of candidates from a source. The gate decides which of them are stored.
 //!
-//! [`Rules`] reads without a model: a text is cut into sentences and clauses, what is not a claim is left alone, and the
-//! verb of each clause is matched against patterns. Every word of a language stands in a data file, none in the code.
+//! [`LanguageRules`] extracts without a model: it splits a text into sentences and clauses, skips what is not a claim,
+//! and matches the verb of each clause against patterns. All words of a language are in a data file, none in the code.
 
 mod candidate;
 mod rules;
@@ -9,6 +9,8 @@ pub mod window;
 
 mod claim;
 mod keep;
+mod language;
+mod language_rules;
 mod object;
 mod persons;
 mod plain;
@@ -25,7 +27,7 @@ pub use candidate::{
     Extraction, FactCandidate, NoteCandidate, PassedOver, REMARK, Reading, ReadyMadeDetails, Stance, TaskCandidate,
     TaskKind, TaskNews, TenetCandidate, USER, UpdateCandidate, UpdateNews,
 };
-pub use rules::compiled::LanguageRules;
+pub use language_rules::LanguageRules;
 pub use when::SpokenDate;
 
 #[cfg(test)]

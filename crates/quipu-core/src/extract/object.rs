@@ -1,16 +1,16 @@
-//! From the words after a verb to what is meant by them: cut at the end, without trimmings, one or several.
+//! Extracts the objects from the words after a verb: finds the end, removes articles and fillers, and splits lists.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::rules::language::{Language, ObjectKind};
+use super::language::{Language, ObjectKind};
 use super::rules::pattern::{Pattern, Patterns, wrong};
 use super::split::MASK;
 use crate::refusal::Refusal;
 
-/// Words of one object, unless its kind says otherwise.
+/// Maximum number of words of an object, unless its kind overrides it.
 const WORDS_MAX: usize = 9;
-/// Objects of one verb.
+/// Maximum number of objects of a verb.
 const SEVERAL_MAX: usize = 12;
 
 /// Reads objects.
@@ -46,9 +46,9 @@ struct Kind {
 /// One object.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Object {
-    /// As said, or as its table spells it.
+    /// As stated, or as spelled in its table.
     pub(super) text: String,
-    /// Everything up to the cut, with articles.
+    /// The unmodified text up to the cut, with articles.
     pub(super) raw: String,
 }
 
@@ -113,7 +113,7 @@ impl Objects {
         self.kinds.contains_key(kind)
     }
 
-    /// The objects in `text[range]`; `others` are times and frequencies, which are no part of an object.
+    /// Reads the objects in `text[range]`; `others` are times and frequencies, which are not part of an object.
     pub(super) fn read(
         &self,
         kind: &str,
@@ -149,41 +149,41 @@ impl Objects {
         parts.iter().take(SEVERAL_MAX).filter_map(read).collect()
     }
 
-    /// `not …` after an object: the wrong value.
+    /// The wrong value in `not …` after an object.
     pub(super) fn contrast(&self, rest: &str) -> Option<String> {
         let wrong = self.contrast.captures(rest)?.name("not")?.as_str().trim_matches(is_edge);
         let wrong = self.plain(wrong);
         (!wrong.is_empty() && !wrong.contains(MASK)).then(|| wrong.to_owned())
     }
 
-    /// True if the words only point at something said elsewhere.
+    /// Returns true if the words only refer to something said elsewhere.
     pub(super) fn points(&self, words: &str) -> bool {
         self.stand_in.is_match(words)
     }
 
-    /// True if the last word of it, or all of it, stands in a list.
+    /// Returns true if a list contains the object or its last word.
     pub(super) fn is_in(&self, list: &str, object: &str) -> bool {
         let Some(list) = self.lists.get(list) else { return false };
         let lower = object.to_lowercase();
-        // What somebody does with it is not the thing: "baking bread".
+        // An activity with the thing is not the thing: "baking bread".
         let first = lower.split_whitespace().next().unwrap_or_default();
         if first.len() > 4 && first.ends_with("ing") && !list.contains(&lower) {
             return false;
         }
-        // The head of "yogurt with honey" stands before "with".
+        // The head of "yogurt with honey" is before "with".
         let head = lower.split(" with ").next().unwrap_or(&lower).split(" from ").next().unwrap_or(&lower);
         let head = head.split(" of ").next().unwrap_or(head);
         list.iter().any(|word| is_head(head, word))
     }
 
-    /// What a table says to a word.
+    /// Looks up a word in a table.
     pub(super) fn told(&self, table: &str, word: &str) -> Option<&str> {
         let word = word.to_lowercase().replace('’', "'");
         let table = self.tables.get(table)?;
         table.get(&word).or_else(|| table.get(word.trim_end_matches('s'))).map(String::as_str)
     }
 
-    /// Where the object ends at the latest.
+    /// Latest possible end of the object.
     fn end(&self, kind: &Kind, text: &str, range: Range<usize>, others: &[Range<usize>]) -> usize {
         let raw = &text[range.clone()];
         let first = |pattern: &Pattern| pattern.find_iter(raw).map(|cut| cut.start()).find(|cut| *cut > 0);
@@ -192,7 +192,7 @@ impl Objects {
         cuts.into_iter().flatten().map(|cut| cut + range.start).chain(others).min().unwrap_or(range.end)
     }
 
-    /// Without articles before and fillers after.
+    /// Removes leading articles and trailing fillers.
     fn plain<'t>(&self, part: &'t str) -> &'t str {
         let mut plain = part.trim_matches(is_edge);
         while let Some(lead) = self.lead.find(plain).filter(|lead| lead.end() > 0 && lead.end() < plain.len()) {
@@ -221,7 +221,7 @@ impl Objects {
         Some(Object { text: told.unwrap_or(object).to_owned(), raw: raw.to_owned() })
     }
 
-    /// The members of "a, b and c"; all of it if its parts do not stand on their own.
+    /// The members of "a, b and c"; the whole if its parts cannot be separated.
     fn parts<'t>(&self, raw: &'t str, shaped: bool) -> Vec<&'t str> {
         let lower = raw.to_lowercase();
         let compounds: Vec<Range<usize>> = if lower.len() == raw.len() {
@@ -237,7 +237,7 @@ impl Objects {
                 continue;
             }
             let (before, after) = (&raw[from..joint.start()], &raw[joint.end()..]);
-            // "time with friends and family" goes on; "reading and spending time with friends" does not.
+            // "time with friends and family" continues; "reading and spending time with friends" does not.
             let goes_on = self.joins.is_match(before) || (starts_with_gerund(before) && before.contains(' '));
             if goes_on && !shaped && !starts_with_gerund(after) {
                 continue;
@@ -258,7 +258,7 @@ impl Objects {
     }
 }
 
-/// A title whose opening mark was trimmed ends where its closing mark stands.
+/// Cuts a title whose opening quotation mark was trimmed at its closing mark.
 fn closed(object: &str) -> &str {
     let mut marks = object.match_indices('"');
     match (marks.next(), marks.next()) {
@@ -276,7 +276,7 @@ fn starts_with_gerund(text: &str) -> bool {
     text.split_whitespace().next().is_some_and(|word| word.len() > 4 && word.ends_with("ing"))
 }
 
-/// The end of a stretch, moved to the end of the number that it would cut: nobody means 58 by "58,000 euros".
+/// Moves the end of a range past the number it would split: "58,000 euros" must not become 58.
 pub(super) fn to_end_of_number(text: &str, end: usize) -> usize {
     let is_digit = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
     let is_mark = |at: usize| matches!(text.as_bytes().get(at), Some(b',' | b'.'));
@@ -290,7 +290,7 @@ pub(super) fn to_end_of_number(text: &str, end: usize) -> usize {
     end
 }
 
-/// What may stand at the ends of an object without being part of it.
+/// Characters that are trimmed from the ends of an object.
 pub(super) fn is_edge(c: char) -> bool {
     c.is_whitespace() || ".,;:!?…\"“”‘’'()[]*_–—-~".contains(c) || (!c.is_alphanumeric() && !c.is_ascii() && c != '€')
 }

@@ -1,13 +1,13 @@
-//! Who a clause is about, and who is what to whom.
+//! Resolves the subject of a clause and the relations between people.
 
 use regex::Captures;
 
-use super::rules::language::Language;
+use super::language::Language;
 use super::rules::pattern::{AnyOf, Pattern, Patterns};
 use super::{Reading, USER};
 use crate::refusal::Refusal;
 
-/// Words of the name and the relation of one person.
+/// Maximum number of words of a person's name and relation.
 const LAST_WORDS_MAX: usize = 6;
 
 /// Reads persons.
@@ -33,23 +33,23 @@ pub(super) struct People {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ClausePerson {
     pub(super) name: String,
-    /// It is the one who speaks, or the user a summary is about.
+    /// True for the speaker, or the user a summary is about.
     pub(super) first: bool,
-    /// It is the one who is spoken to.
+    /// True for the addressee.
     pub(super) second: bool,
-    /// How sure that is, at most.
+    /// Upper bound of the confidence.
     pub(super) sure: f64,
-    /// The relation it was named by.
+    /// The relation used to name the person.
     pub(super) relation: Option<String>,
 }
 
-/// "my sister Anna".
+/// A named relation: "my sister Anna".
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tie {
     pub(super) owner: String,
-    /// The owner was said: "my", "Anna's".
+    /// True if the owner is stated: "my", "Anna's".
     pub(super) owned: bool,
-    /// Where the name stands.
+    /// Position of the name.
     pub(super) at: usize,
     pub(super) relation: String,
     pub(super) name: String,
@@ -92,7 +92,7 @@ impl People {
         })
     }
 
-    /// The subject a clause begins with and where it ends; `met` are those spoken of before.
+    /// Returns the subject a clause begins with and its end; `met` are the persons mentioned before.
     pub(super) fn subject(
         &self,
         clause: &str,
@@ -115,33 +115,33 @@ impl People {
         Some((ClausePerson { relation: Some(relation.to_lowercase()), ..ClausePerson::other(name, 0.85) }, end))
     }
 
-    /// Names of people who come up: "her name is Saskia", "a boyfriend now, Dan".
+    /// Names of newly mentioned people: "her name is Saskia", "a boyfriend now, Dan".
     pub(super) fn introduced(&self, sentence: &str) -> Vec<String> {
         let names = self.introduced.captures_iter(sentence).filter_map(|groups| groups.name("name"));
         names.map(|name| name.as_str().to_owned()).filter(|name| self.is_name(name)).collect()
     }
 
-    /// The speaker after an opening that is no clause of its own: "in my spare time I …", and where "I" ends.
+    /// Finds the speaker after an opening that is not a clause ("in my spare time I …"), and the end of "I".
     pub(super) fn inner(&self, clause: &str, reading: &Reading<'_>) -> Option<(ClausePerson, usize)> {
         let from = self.opening.find(clause)?.end();
         let first = self.inner.find(&clause[from..])?;
         Some((ClausePerson::speaker(reading), from + first.end()))
     }
 
-    /// The person `words[..end]` ends with, as in "the other day I met my cousin Anna"; what follows may tell a name.
+    /// The person at the end of `words[..end]`, as in "the other day I met my cousin Anna"; a name may follow.
     pub(super) fn last(&self, words: &str, end: usize, reading: &Reading<'_>) -> Option<ClausePerson> {
         let starts = words[..end].match_indices(' ').rev().take(LAST_WORDS_MAX).map(|(at, _)| at + 1);
-        // "as someone who sings" is the speaker, but in "I know who sings" it is not.
+        // "as someone who sings" refers to the speaker, "I know who sings" does not.
         let meant =
             |who: &ClausePerson, from: usize| !who.second && (!who.first || words[from..end].trim_end().contains(' '));
         let ends = |from: usize| {
             self.subject(&words[from..], reading, &[]).filter(|(who, to)| from + to >= end && meant(who, from))
         };
-        // The longest: "my cousin Anna" is more than "Anna".
+        // Prefer the longest match: "my cousin Anna" over "Anna".
         starts.chain([0]).filter_map(ends).map(|(who, _)| who).last()
     }
 
-    /// Whom the pronoun a sentence begins with means, if the sentence says so at its end: "she sings, my aunt Anna".
+    /// Resolves the pronoun a sentence begins with if the person is named at the end: "she sings, my aunt Anna".
     pub(super) fn named_after(&self, sentence: &str, reading: &Reading<'_>) -> Option<ClausePerson> {
         let groups = self.after.captures(sentence)?;
         let relation = groups.name("relation")?.as_str();
@@ -179,19 +179,19 @@ impl People {
             }
         } else {
             let name = word("name").filter(|name| self.is_name(name))?;
-            // A clause about somebody who has the speaker's name is about the speaker.
+            // A clause about a person with the speaker's name is about the speaker.
             let first = name == reading.speaker;
             ClausePerson { first, ..other(name.to_owned(), 0.85, None) }
         };
         Some((who, end))
     }
 
-    /// True if a clause says that somebody is no more.
+    /// Returns true if a clause says that somebody has died or is gone.
     pub(super) fn is_gone(&self, clause: &str) -> bool {
         self.gone.is_match(clause)
     }
 
-    /// Everybody a clause names by a relation.
+    /// All people a clause names by a relation.
     pub(super) fn ties(&self, clause: &str, reading: &Reading<'_>) -> Vec<Tie> {
         let mut ties = Vec::new();
         for (_, groups) in self.ties.every(clause) {
@@ -201,7 +201,7 @@ impl People {
         ties
     }
 
-    /// Who owns: the speaker for "my", a name for "Anna's".
+    /// The owner of a relation: the speaker for "my", a name for "Anna's".
     pub(super) fn owner(&self, owner: Option<&str>, reading: &Reading<'_>) -> Option<String> {
         let Some(owner) = owner.map(str::trim).filter(|owner| !owner.is_empty()) else {
             return Some(reading.speaker.to_owned());
@@ -209,7 +209,7 @@ impl People {
         if self.mine.is_match(owner) {
             return Some(reading.speaker.to_owned());
         }
-        // "Anna's", "James'", but "James" is a name as it stands.
+        // "Anna's" and "James'" are possessives, "James" is a plain name.
         let short = owner.trim_end_matches('s');
         let name = short.strip_suffix(['\'', '’']).unwrap_or(owner).trim_end_matches(['\'', '’']);
         let name = name.strip_prefix("the ").or_else(|| name.strip_prefix("The ")).unwrap_or(name);
@@ -247,13 +247,13 @@ impl People {
         })
     }
 
-    /// Whom a pronoun means: the only other person met whose relation does not speak against it.
+    /// Resolves a pronoun: the only other person mentioned whose relation is compatible with it.
     fn meant(&self, pronoun: &str, met: &[ClausePerson]) -> Option<ClausePerson> {
         let pronoun = pronoun.to_lowercase();
         let fits = |who: &&ClausePerson| {
             let says = |words: &Pattern| who.relation.as_deref().is_some_and(|relation| words.is_match(relation));
             let wrong = if pronoun == "she" { says(&self.he) } else { says(&self.she) };
-            // "My parents" are neither.
+            // "My parents" is neither.
             let several =
                 who.relation.as_deref().is_some_and(|relation| relation.ends_with('s') && !relation.ends_with("ss"));
             !who.first && !wrong && !several

@@ -1,5 +1,5 @@
-//! Casual spelling put right before reading: "im" is "i'm", "maya" after "my sister" is "Maya". What is read keeps its place
-//! in the source.
+//! Normalises casual spelling before extraction: "im" becomes "i'm", "maya" after "my sister" becomes "Maya". Spans are
+//! mapped back to the source.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -7,36 +7,36 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::Extraction;
-use super::rules::language::Language;
+use super::language::Language;
 use super::rules::pattern::{Pattern, Patterns};
 use crate::refusal::Refusal;
 
-/// Shorter words are no names without a capital.
+/// Minimum length of a name without a capital.
 const NAME_BYTES_MIN: usize = 3;
-/// What stands directly beside a word and makes it part of something else: an address, a path, a tag.
+/// Characters that make an adjacent word part of an address, a path or a tag.
 const JOINS: [char; 7] = ['@', '#', '/', '_', '\\', '=', '~'];
 
-/// Casual spelling.
+/// Spelling rules of the data file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PlainWords {
-    /// Word to what stands for it.
+    /// Words with their replacements.
     pub(super) words: BTreeMap<String, String>,
-    /// The same where certain words follow.
+    /// Replacements that apply only before certain words.
     #[serde(default)]
     pub(super) before: BTreeMap<String, PlainBefore>,
-    /// Where a name stands without its capital. Group `name`.
+    /// Patterns for names without a capital. Group `name`.
     pub(super) names: Vec<String>,
-    /// Words that are no names there.
+    /// Words that are never names there.
     pub(super) not_names: String,
-    /// Words that look like a verb or an adverb, and are no names there but for those listed.
+    /// Words that look like verbs or adverbs and are not names there, except those in `names_like_verbs`.
     pub(super) verb_like: String,
     pub(super) names_like_verbs: Vec<String>,
-    /// Places without their capitals.
+    /// Places without capitals.
     pub(super) places: String,
 }
 
-/// What a word stands for where certain words follow.
+/// The replacement of a word before certain words.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PlainBefore {
@@ -44,7 +44,7 @@ pub(super) struct PlainBefore {
     pub(super) is: String,
 }
 
-/// Puts casual spelling right.
+/// Normalises casual spelling.
 #[derive(Debug)]
 pub(super) struct Plain {
     words: BTreeMap<String, String>,
@@ -56,13 +56,13 @@ pub(super) struct Plain {
     places: Pattern,
 }
 
-/// A text with its spelling put right.
+/// A normalised text.
 #[derive(Debug)]
 pub(super) struct Plained {
     pub(super) text: String,
-    /// It does not begin with a capital, so the lack of one says nothing.
+    /// True if it does not begin with a capital, so that missing capitals carry no information.
     pub(super) casual: bool,
-    /// What was replaced: where it stands now, and where it stood.
+    /// The replacements: range in the new text and in the source.
     replaced: Vec<(Range<usize>, Range<usize>)>,
 }
 
@@ -84,7 +84,7 @@ impl Plain {
         })
     }
 
-    /// The text as it would be spelled with care. `known` are people whose names need no capital.
+    /// Normalises a text. `known` are names that may lack their capitals.
     pub(super) fn of(&self, source: &str, known: &[String]) -> Plained {
         let casual = source.chars().find(|c| c.is_alphabetic()).is_some_and(char::is_lowercase);
         let mut plained = self.spelled(source, casual);
@@ -126,7 +126,7 @@ impl Plain {
         Plained { text, casual, replaced }
     }
 
-    /// Gives names their capitals: of people introduced by what they are, of people who are known, and of places.
+    /// Capitalises names: of people introduced by a relation, of known people, and of places.
     fn capitalise(&self, text: &mut String, known: &[String]) {
         let mut titles = Vec::new();
         let mut names: BTreeSet<String> = known.iter().map(|name| name.to_lowercase()).collect();
@@ -175,7 +175,7 @@ impl Plain {
 }
 
 impl Plained {
-    /// Puts what was read back to its places in the source.
+    /// Maps the spans of what was read back to the source.
     pub(super) fn restore(&self, read: &mut Extraction) {
         if self.replaced.is_empty() {
             return;
@@ -189,7 +189,7 @@ impl Plained {
         }
     }
 
-    /// Where a place of the text stands in the source; within a replaced word, its beginning or its end.
+    /// Maps a position of the text to the source; within a replaced word, to its start or end.
     fn place(&self, at: usize, end: bool) -> usize {
         let before = self.replaced.partition_point(|(now, _)| now.start < at);
         let Some((now, then)) = before.checked_sub(1).and_then(|last| self.replaced.get(last)) else { return at };
@@ -201,7 +201,7 @@ impl Plained {
     }
 }
 
-/// Runs of letters and digits with the apostrophes and dots of short forms within.
+/// Runs of letters and digits, including apostrophes inside a word.
 fn words(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = None;

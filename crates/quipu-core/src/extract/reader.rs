@@ -1,53 +1,49 @@
-//! Reads one text: sentence by sentence, clause by clause.
+//! Reads one text, sentence by sentence and clause by clause.
 
 use std::ops::Range;
 
 use regex::Captures;
 
 use super::claim::{Claims, Clause, Match};
+use super::language::{RuleScope, VerbMark};
+use super::language_rules::{LanguageRules, RuleSet};
 use super::persons::ClausePerson;
-use super::rules::compiled::{LanguageRules, RuleSet};
-use super::rules::language::{RuleScope, VerbMark};
 use super::split::{mask, trim};
 use super::standing::settle;
 use super::verb::Marks;
 use super::{Extraction, FactCandidate, PassedOver, Reading, TaskKind, USER};
 
-/// What a sentence says in passing holds even if the sentence is one of these.
+/// Reasons to skip a sentence whose presuppositions still hold.
 const PRESUPPOSES: [&str; 3] = ["reported", "question", "hypothetical"];
-/// Verbs joined in one clause.
 const JOINED_MAX: usize = 8;
 
-/// The state of a reading.
 pub(super) struct Reader<'a> {
     pub(super) rules: &'a LanguageRules,
     pub(super) reading: &'a Reading<'a>,
     pub(super) out: Extraction,
     pub(super) met: Vec<ClausePerson>,
-    /// Claims that were read before in the same text.
+    /// Repeated claims of the same text.
     pub(super) again: Vec<FactCandidate>,
-    /// The text is a summary about the user: a sentence without a subject is about them.
+    /// True if the text is a summary about the user; a sentence without a subject is about them.
     summary: bool,
-    /// The lack of a capital says nothing.
+    /// True if missing capitals carry no information.
     casual: bool,
-    /// The text has several lines that begin with a bullet.
+    /// True if several lines begin with a bullet.
     list: bool,
-    /// The clause is about whoever the one before it ends with: "my cousin Anna, who grew up in Ulm".
+    /// True for a relative clause about the last person named: "my cousin Anna, who grew up in Ulm".
     relative: bool,
-    /// The last clause with a subject is about somebody else.
+    /// True if the last clause with a subject is about somebody else.
     pub(super) about_another: bool,
-    /// The same, before this sentence.
     another_before: bool,
 }
 
-/// What a clause inherits from the one before it in its sentence.
 #[derive(Default)]
 struct PrecedingClause {
     who: Option<ClausePerson>,
     governs: bool,
     passed: bool,
     first: bool,
-    /// Its verb is a form of "be": what it ends with is its subject.
+    /// True if its verb is a form of "be", so that its last words describe its subject.
     is: bool,
 }
 
@@ -75,7 +71,7 @@ impl<'a> Reader<'a> {
         self.list = sentences.iter().filter(|sentence| is_item(&text, sentence)).nth(1).is_some();
         let mut before = 0..0;
         for sentence in sentences {
-            // A colon at its end is no part of a sentence, but says that what it speaks of follows.
+            // A final colon is not part of the sentence, but introduces what follows.
             let colon = usize::from(text[sentence.end..].starts_with(':'));
             if let Some((reason, _)) = self.aside(&text[sentence.start..sentence.end + colon], &[RuleScope::After]) {
                 self.pass(trim(&text, sentence.start..text.len()), &reason);
@@ -149,7 +145,7 @@ impl<'a> Reader<'a> {
         self.in_passing(text, &sentence);
     }
 
-    /// Why something is no claim, if it is none.
+    /// Returns the reason why a text is not a claim, if any.
     fn aside(&self, text: &str, over: &[RuleScope]) -> Option<(String, RuleScope)> {
         let mark = self.rules.asides.iter().find(|mark| over.contains(&mark.over) && mark.is_in(text))?;
         Some((mark.reason.clone(), mark.over))
@@ -161,7 +157,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Drops what was read in a sentence that turns out to be none.
+    /// Drops the claims of a sentence that turns out not to be one.
     fn take_back(&mut self, sentence: &Range<usize>, reason: &str) {
         let inside = |span: &Range<usize>| sentence.contains(&span.start);
         let count = self.out.facts.len() + self.out.tasks.len();
@@ -214,7 +210,7 @@ impl<'a> Reader<'a> {
         self.meet(&who);
         before.passed = false;
         let (marks, after) = self.rules.before_verbs.read(&clause.text[verb..]);
-        // "I'm reading about a man who …" ends with somebody else.
+        // "I'm reading about a man who …" ends with another person.
         before.is = marks.be() && !is_gerund(&clause.text[verb + after..]);
         self.verbs(&clause, verb, who, open, before);
     }
@@ -223,7 +219,7 @@ impl<'a> Reader<'a> {
         self.rules.measure(text, range, self.reading.said_at, self.casual)
     }
 
-    /// Rules over a whole sentence or clause; true if one of them read something and wants it for itself.
+    /// Applies the rules for a whole sentence or clause. Returns true if one of them matched exclusively.
     pub(super) fn whole(&mut self, text: &str, range: &Range<usize>, reach: RuleScope) -> bool {
         let rules = self.rules;
         let set = match reach {
@@ -274,7 +270,7 @@ impl<'a> Reader<'a> {
             let (claims, more) = self.apply(&clause, set, at, &groups, (0, clause.text.len()), &who, &marks, open);
             let some = !claims.is_empty();
             self.keep(claims);
-            // "My dog is called Bruno. Allergic to chicken." goes on about the dog.
+            // "My dog is called Bruno. Allergic to chicken." continues about the dog.
             if some && reach != RuleScope::Passing {
                 self.about_another = groups.name("relation").is_some();
             }
@@ -286,21 +282,21 @@ impl<'a> Reader<'a> {
         read
     }
 
-    /// The name of the speaker's relation if the same words tell it: "Lena, my wife, is a midwife".
+    /// The name of the speaker's relation if the same words state it: "Lena, my wife, is a midwife".
     fn named(&self, relation: &str, words: &str) -> Option<String> {
         let is =
             |met: &&ClausePerson| met.relation.as_deref().is_some_and(|known| known.eq_ignore_ascii_case(relation));
         self.met.iter().find(is).map(|met| &met.name).filter(|name| words.contains(name.as_str())).cloned()
     }
 
-    /// True if a rule that looks anywhere in a clause would overlook a "not" before its object.
+    /// Returns true if a "not" precedes the object of a rule that may match anywhere in a clause.
     fn is_denied(&self, set: &RuleSet, at: usize, groups: &Captures<'_>, clause: &str) -> bool {
         let anywhere = set.rule(at).is_some_and(|rule| rule.text.more);
         let end = groups.name("object").or_else(|| groups.get(0)).map_or(0, |found| found.start());
         anywhere && self.rules.denies.is_match(&clause[..end])
     }
 
-    /// True if a rule that names nobody would give the speaker what is said of somebody else.
+    /// Returns true if a rule without an owner would attribute another person's claim to the speaker.
     fn is_of_another(&self, set: &RuleSet, at: usize, groups: &Captures<'_>, clause: &Clause<'_>) -> bool {
         let anywhere = set.rule(at).is_some_and(|rule| rule.text.more);
         let body = self.lead_end(clause);
@@ -318,7 +314,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Where the clause proper begins: after "well,", "last Friday", "twice a week".
+    /// Start of the main clause: after "well,", "last Friday", "twice a week".
     pub(super) fn lead_end(&self, clause: &Clause<'_>) -> usize {
         let mut at = 0;
         loop {
@@ -337,7 +333,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Who the clause is about and where its verb begins.
+    /// The subject of the clause and the position of its verb.
     fn who(&self, clause: &Clause<'_>, body: usize, before: &PrecedingClause) -> Option<(ClausePerson, usize)> {
         let words = &clause.text[body..];
         if let Some((who, end)) = self.rules.people.subject(words, self.reading, &self.met) {
@@ -361,7 +357,7 @@ impl<'a> Reader<'a> {
         flat.then(|| (ClausePerson::user(0.9), body))
     }
 
-    /// True if a verb without a subject can be said of the subject before it.
+    /// Returns true if a verb without a subject can belong to the preceding subject.
     fn joins(&self, verb: &str, who: &ClausePerson, governs: bool, marks: &Marks) -> bool {
         if !self.is_verb(verb, marks) {
             return false;
@@ -374,7 +370,6 @@ impl<'a> Reader<'a> {
         who.first || !bare || marks.has(VerbMark::Negated)
     }
 
-    /// The verb of a clause, and those joined to it by "and" or "but".
     fn verbs(
         &mut self,
         clause: &Clause<'_>,
@@ -408,12 +403,11 @@ impl<'a> Reader<'a> {
         before.who = Some(who);
     }
 
-    /// True if a rule knows the verb.
     fn is_verb(&self, verb: &str, marks: &Marks) -> bool {
         self.rules.verb_rules.patterns.which(verb).any(|at| self.fits(at, verb, marks, false))
     }
 
-    /// A verb in the bare form goes with "I", not with "she".
+    /// A verb in the bare form agrees with "I", not with "she".
     fn may_join(&self, verb: &str, who: &ClausePerson, marks: &Marks) -> bool {
         who.first || !self.rules.bare.is_match(verb) || marks.be() || marks.has(VerbMark::Negated)
     }
@@ -447,14 +441,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// "be" before the verb where the rule wants it, and only there.
+    /// Checks that a form of "be" precedes the verb exactly when the rule requires it.
     fn fits(&self, at: usize, verb: &str, marks: &Marks, elided: bool) -> bool {
         let set = &self.rules.verb_rules;
         let Some(rule) = set.rule(at) else { return false };
         if rule.text.be { marks.be() || (elided && !rule.text.be_said) } else { !marks.be() || is_gerund(verb) }
     }
 
-    /// A negation with "any more" at its end is an ending; what is told of "previously" is over.
+    /// A negation followed by "any more" marks an ending; "previously" marks a past state.
     fn end_marks(&self, clause: &Clause<'_>, mut marks: Marks) -> Marks {
         if marks.has(VerbMark::Negated) && self.rules.any_more.is_match(clause.text) {
             marks.set(VerbMark::Ended);
@@ -498,7 +492,7 @@ fn is_gerund(verb: &str) -> bool {
     verb.split_whitespace().next().is_some_and(|word| word.ends_with("ing"))
 }
 
-/// True if a sentence is the first of a line with a bullet before it.
+/// Returns true if a sentence is the first of a bulleted line.
 fn is_item(text: &str, sentence: &Range<usize>) -> bool {
     let before = &text[..sentence.start];
     let line = before.rfind('\n').map_or(before, |at| &before[at + 1..]).trim();

@@ -1,14 +1,14 @@
-//! Corrections: a value that is right in place of one that was wrong.
+//! Corrections: a right value that replaces a wrong one.
 
 use std::ops::Range;
 
+use super::language::Correction;
 use super::object::Objects;
-use super::rules::language::Correction;
 use super::rules::pattern::{Pattern, Patterns};
 use super::{FactCandidate, Stance};
 use crate::refusal::Refusal;
 
-/// Tells corrections.
+/// Detects corrections.
 #[derive(Debug)]
 pub(super) struct Corrections {
     strong: Pattern,
@@ -16,9 +16,9 @@ pub(super) struct Corrections {
     change: Pattern,
     meant: Vec<Pattern>,
     instead: Vec<Pattern>,
-    /// A clause that only says since when the claim before it holds.
+    /// A clause that only states the start of the preceding claim.
     pub(super) since: Pattern,
-    /// A clause that only says by when the task before it is due.
+    /// A clause that only states the due date of the preceding task.
     pub(super) due: Pattern,
 }
 
@@ -37,7 +37,7 @@ impl Corrections {
         })
     }
 
-    /// Turns a plain claim into a correction if its clause says so. `rest` is what follows the verb.
+    /// Turns plain claims into corrections if their clause says so. `rest` is the text after the verb.
     pub(super) fn settle(
         &self,
         facts: &mut [FactCandidate],
@@ -53,13 +53,13 @@ impl Corrections {
         if !strong && !weak && not.is_none() {
             return;
         }
-        let changed = !strong && !hints && self.change.is_match(sentence);
+        let changed = !strong && self.change.is_match(sentence);
         for fact in facts.iter_mut().filter(|fact| matches!(fact.stance, Stance::Holds | Stance::Changed)) {
             fact.stance = if changed { Stance::Changed } else { Stance::Corrects { not: not.clone() } };
         }
     }
 
-    /// "I meant Porto" after "I live in Lyon": the claim before with the right value.
+    /// Corrects the preceding claim: "I meant Porto" after "I live in Lyon".
     pub(super) fn meant(
         &self,
         clause: &str,
@@ -75,7 +75,7 @@ impl Corrections {
             let groups = self.instead.iter().find_map(|instead| instead.captures(clause))?;
             looks_like(groups.name("object")?.as_str(), &last.object).then_some(groups)
         })?;
-        // "I meant, not the 14th" says only what was wrong.
+        // "I meant, not the 14th" states only the wrong value.
         let right = match groups.name("object") {
             Some(object) => objects.read("thing", clause, object.range(), &[], false).into_iter().next()?.text,
             None => last.object.clone(),
@@ -90,7 +90,7 @@ impl Corrections {
     }
 }
 
-/// True if one value could stand in place of the other: both are names, or both are numbers.
+/// Returns true if both values are names or both are numbers.
 fn looks_like(one: &str, other: &str) -> bool {
     let starts = |with: fn(char) -> bool| [one, other].iter().all(|value| value.chars().next().is_some_and(with));
     starts(char::is_uppercase) || starts(char::is_numeric)

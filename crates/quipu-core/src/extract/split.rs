@@ -1,20 +1,20 @@
-//! Where sentences and clauses begin and end, and what of a text nobody says here: code, quotations, songs.
+//! Splits text into sentences and clauses, and masks code, quotations and songs.
 
 use std::ops::Range;
 
 use super::PassedOver;
-use super::rules::language::Split;
+use super::language::Split;
 use super::rules::pattern::{Pattern, Patterns, either, wrong};
 use crate::refusal::Refusal;
 
-/// Stands in for every byte of what is left alone, so that no pattern matches there and no offset moves.
+/// Replaces every byte of masked text, so that no pattern matches there and offsets are preserved.
 pub(super) const MASK: char = '\u{1}';
-/// Quotation marks around fewer words are a title or a name.
+/// Quotation marks around fewer words mark a title or a name.
 const QUOTED_WORDS_MIN: usize = 3;
-/// The farthest a closing quotation mark is looked for, in bytes.
+/// Maximum distance of a closing quotation mark in bytes.
 const QUOTED_BYTES_MAX: usize = 2000;
 
-/// Cuts texts of one language.
+/// Splits texts of one language.
 #[derive(Debug, Clone)]
 pub(super) struct Splitter {
     abbreviation: Pattern,
@@ -47,7 +47,7 @@ impl Splitter {
         })
     }
 
-    /// The sentences of a masked text, without space and bullets at their beginnings.
+    /// The sentences of a masked text, without leading spaces and bullets.
     pub(super) fn sentences(&self, text: &str) -> Vec<Range<usize>> {
         let mut sentences = Vec::new();
         let mut from = 0;
@@ -91,22 +91,22 @@ impl Splitter {
         clauses.into_iter().map(|range| trim(text, range)).filter(|range| !range.is_empty()).collect()
     }
 
-    /// Where a verb without a subject may begin within a clause: the conjunction before it.
+    /// Ranges of the conjunctions after which a verb without a subject may begin.
     pub(super) fn joints(&self, clause: &str) -> Vec<Range<usize>> {
         self.verbs.find_iter(clause).map(|found| found.range()).collect()
     }
 
-    /// True if words end where something else began.
+    /// Returns true if the words end in a truncated phrase.
     pub(super) fn is_cut(&self, words: &str) -> bool {
         self.cut.is_match(words)
     }
 
-    /// True if what was cut before a clause makes it one about the end of the clause before it.
+    /// Returns true if the separator begins a relative clause.
     pub(super) fn is_relative(&self, cut: &str) -> bool {
         self.relative.is_match(cut)
     }
 
-    /// Where the question at the end of a sentence begins that did not begin as one.
+    /// Start of a trailing question in a sentence that did not begin as one.
     pub(super) fn question_tail(&self, sentence: &str) -> Option<usize> {
         self.question_tail.find(sentence).map(|found| found.start())
     }
@@ -114,18 +114,18 @@ impl Splitter {
     fn is_abbreviated(&self, text: &str, from: usize, dot: usize) -> bool {
         let before = &text[from..dot];
         let start = before.char_indices().rev().take(12).last().map_or(0, |(at, _)| at);
-        // "I" is a word, an initial is not.
+        // "I" is a word, not an initial.
         !before.ends_with(" I") && self.abbreviation.is_match(&before[start..])
     }
 }
 
-/// What follows a closing mark: nothing, space, or more closing marks.
+/// Returns true if nothing, space, or only closing marks follow.
 fn rest_is_open(rest: &str) -> bool {
     let rest = rest.trim_start_matches(['"', '”', '’', ')', '*']);
     rest.chars().next().is_none_or(|c| c.is_whitespace() || (!c.is_alphanumeric() && !c.is_ascii()))
 }
 
-/// The range without space at its ends and without a bullet at its beginning.
+/// Trims spaces at both ends and a bullet at the beginning.
 pub(super) fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     let part = &text[range.clone()];
     let left = part.trim_start_matches(|c: char| c.is_whitespace() || "-*•–—,;:+#".contains(c));
@@ -134,7 +134,7 @@ pub(super) fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     start..start + right.len()
 }
 
-/// The text with every byte of what nobody says here replaced by [`MASK`], and where that is.
+/// Replaces every byte that is not the speaker's own text by [`MASK`]; returns the masked ranges.
 pub(super) fn mask(text: &str) -> (String, Vec<PassedOver>) {
     let mut hidden = hidden_lines(text);
     hidden.extend(paired(text, '`', '`', 0));
@@ -151,11 +151,11 @@ pub(super) fn mask(text: &str) -> (String, Vec<PassedOver>) {
         }
     }
     let passed = hidden.into_iter().map(|span| PassedOver { span, reason: "quoted".to_owned() }).collect();
-    // Whole characters were replaced, so this is still text.
+    // Only whole characters were replaced, so the bytes are valid UTF-8.
     (String::from_utf8(bytes).unwrap_or_default(), passed)
 }
 
-/// Fenced code, lines that quote, and lines of songs.
+/// Fenced code, quoted lines and song lines.
 fn hidden_lines(text: &str) -> Vec<Range<usize>> {
     let mut hidden = Vec::new();
     let mut fenced = false;
@@ -175,7 +175,7 @@ fn hidden_lines(text: &str) -> Vec<Range<usize>> {
     hidden
 }
 
-/// What stands between single quotation marks, which are apostrophes elsewhere.
+/// Text between single quotation marks, as opposed to apostrophes.
 fn single_quoted(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let opens = |at: usize| text[..at].ends_with([' ', '(', '\n', ':']) && !text[at + 1..].starts_with(' ');
@@ -192,7 +192,7 @@ fn single_quoted(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// What stands between two marks in one line, if it has so many words.
+/// Text between two marks in one line, with at least `words_min` words.
 fn paired(text: &str, open: char, close: char, words_min: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut from = 0;

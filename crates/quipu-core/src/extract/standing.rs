@@ -1,5 +1,5 @@
-//! What must never be forgotten, in the words of the user: what they must not have, and how they want to be answered. It is
-//! read in every sentence, also in one that asks something: "can you remember that I can't have nuts?".
+//! Standing statements in the user's words: restrictions and wishes for how to be answered. Read in every sentence,
+//! including questions: "can you remember that I can't have nuts?".
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,34 +14,34 @@ use super::split::MASK;
 use super::{FactCandidate, Stance, USER};
 use crate::refusal::Refusal;
 
-/// Words of a standing sentence.
+/// Permitted number of words of a standing statement.
 const WORDS: std::ops::RangeInclusive<usize> = 2..=30;
-/// How sure the reader is of one.
+/// Confidence of a standing statement.
 const SURE: f64 = 0.85;
-/// Sentences that are nobody's own.
+/// Reasons for which a sentence is not the user's own.
 const NOT_MEANT: [&str; 1] = ["fiction"];
-/// Relations that say of one substance what a restriction says in the user's words.
+/// Predicates that state for one substance what a restriction states in the user's words.
 const SUBSTANCES: [&str; 4] = ["allergic_to", "avoids_food", "diet", "has_condition"];
 
-/// A kind of standing sentence.
+/// A kind of standing statement.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StandingText {
     pub(super) id: String,
     /// `restriction` or `constraint`.
     pub(super) predicate: String,
-    /// Tried on each sentence. The group `object` is what is kept.
+    /// Matched against each sentence. The group `object` is stored.
     pub(super) patterns: Vec<String>,
-    /// It says nothing in a sentence with these words.
+    /// Does not apply to a sentence with these words.
     #[serde(default)]
     pub(super) unless: Option<String>,
-    /// Nor with these in what would be kept.
+    /// Does not apply if the object contains these words.
     #[serde(default)]
     pub(super) reject: Option<String>,
-    /// What is kept ends here.
+    /// The object ends here.
     #[serde(default)]
     pub(super) cut: Option<String>,
-    /// Text to what is read in it.
+    /// Example texts with the expected results.
     #[serde(default)]
     #[cfg_attr(not(test), expect(dead_code, reason = "examples are for people and tests"))]
     pub(super) examples: BTreeMap<String, Vec<String>>,
@@ -55,7 +55,7 @@ struct Rule {
     cut: Option<Pattern>,
 }
 
-/// Reads standing sentences.
+/// Reads standing statements.
 #[derive(Debug)]
 pub(super) struct StandingRules(RuleTable<Rule>);
 
@@ -70,12 +70,12 @@ impl StandingRules {
         Ok(Self(RuleTable::new(texts.iter().map(compile).collect::<Result<_, Refusal>>()?)))
     }
 
-    /// The relations they claim.
+    /// The predicates they claim.
     pub(super) fn predicates(&self) -> impl Iterator<Item = &str> {
         self.0.rules.iter().map(|rule| rule.text.predicate.as_str())
     }
 
-    /// What a sentence says of this kind: the relation and where the words stand in it. Of two that overlap, the longer.
+    /// Predicates and byte ranges of the standing statements of a sentence. The longer of two overlapping ones wins.
     fn find(&self, sentence: &str) -> Vec<(&str, Range<usize>)> {
         let mut found: Vec<(&str, Range<usize>)> = Vec::new();
         let is_in = |pattern: &Option<Pattern>, text| pattern.as_ref().is_some_and(|words| words.is_match(text));
@@ -101,7 +101,7 @@ impl StandingRules {
         kept
     }
 
-    /// The texts the rules give as examples and what is to be read in them.
+    /// Example texts of the rules, with the expected results.
     #[cfg(test)]
     pub(super) fn examples(&self) -> impl Iterator<Item = (&str, &[String])> {
         let all = self.0.rules.iter().flat_map(|rule| rule.text.examples.iter());
@@ -110,7 +110,7 @@ impl StandingRules {
 }
 
 impl Reader<'_> {
-    /// What a sentence says that must never be forgotten. `aside` is why it is no claim, if it is none.
+    /// Reads the standing statements of a sentence. `aside` is the reason why it is not a claim, if any.
     pub(super) fn standing(&mut self, text: &str, sentence: &Range<usize>, aside: Option<&str>) {
         if self.reading.speaker != USER || aside.is_some_and(|reason| NOT_MEANT.contains(&reason)) {
             return;
@@ -118,7 +118,7 @@ impl Reader<'_> {
         let rules = self.rules;
         for (predicate, range) in rules.standing.find(&text[sentence.clone()]) {
             let span = sentence.start + range.start..sentence.start + range.end;
-            // A phrase in quotation marks is hidden from other rules; here it is part of what is wanted.
+            // A quoted phrase is masked for other rules; here it is part of the wish.
             let words = &self.reading.text[span.clone()];
             let object = words.trim_matches(|c: char| is_edge(c) || c == MASK).to_owned();
             self.out.facts.push(FactCandidate {
@@ -136,8 +136,7 @@ impl Reader<'_> {
     }
 }
 
-/// Drops what is said twice: a restriction in the user's words where each substance it lists is a claim of its own, and a wish
-/// that another rule has read.
+/// Drops duplicates: a restriction whose substances are all claims of their own, and a wish that another rule has read.
 pub(super) fn settle(facts: &mut Vec<FactCandidate>) {
     let lower: Vec<String> = facts.iter().map(|fact| fact.object.to_lowercase()).collect();
     let is_said = |(at, fact): (usize, &FactCandidate)| {
@@ -153,7 +152,7 @@ pub(super) fn settle(facts: &mut Vec<FactCandidate>) {
                 let listed = [" and ", " or ", " nor "].iter().map(|joins| words.matches(joins).count()).sum::<usize>();
                 named > listed
             }
-            // What other rules read comes after what stands in the same sentence, and is cut more closely.
+            // Claims of other rules come later and have more precise spans.
             "constraint" => others.skip_while(|(other, _)| *other < at).any(|(_, (says, object))| {
                 let overlaps = says.span.start < fact.span.end && fact.span.start < says.span.end;
                 says.predicate == fact.predicate && overlaps && (object.contains(words) || words.contains(object))

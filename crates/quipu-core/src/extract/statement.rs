@@ -1,5 +1,6 @@
-//! Statements without a relation of their own: who, a verb of life, and what follows in the words of the speaker. "I sprained
-//! my ankle on Sunday", "Taiwo still lives with our aunt", "she's 34 weeks pregnant". Read where no rule has read anything.
+//! Statements without a predicate of their own: a subject, a common verb, and the rest in the speaker's words. "I
+//! sprained my ankle on Sunday", "Taiwo still lives with our aunt", "she's 34 weeks pregnant". Applied where no other
+//! rule matched.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -7,56 +8,56 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::claim::{Claims, Clause};
+use super::language::Language;
 use super::object::{is_edge, to_end_of_number};
 use super::persons::ClausePerson;
 use super::reader::Reader;
-use super::rules::language::Language;
 use super::rules::pattern::{Pattern, Patterns};
 use super::split::{MASK, trim};
 use super::{FactCandidate, Stance};
 use crate::refusal::Refusal;
 
-/// What happened, and how things are.
+/// Predicates for events and for states.
 const PREDICATES: [&str; 2] = ["event", "state"];
-/// Words of a statement after its subject.
+/// Permitted number of words of a statement after its subject.
 const WORDS: std::ops::RangeInclusive<usize> = 2..=16;
-/// How sure the reader is of a statement at most.
+/// Maximum confidence of a statement.
 const SURE: f64 = 0.8;
 
-/// The words statements are told by.
+/// Vocabulary of statements.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StatementWords {
-    /// What a clause is cut at. Group `cut`.
+    /// Separators of a clause's pieces. Group `cut`.
     pub(super) cuts: Vec<String>,
-    /// What may stand before the verb and says nothing.
+    /// Words without meaning that may precede the verb.
     pub(super) adverb: String,
     /// The speaker at the beginning.
     pub(super) first: String,
-    /// "am", "'m", "is" before what somebody is.
+    /// "am", "'m", "is" before a description.
     pub(super) be: String,
-    /// Verbs in the past tense of what is worth keeping.
+    /// Past-tense verbs of statements worth storing.
     pub(super) past: String,
-    /// Verbs in the present tense without an ending, and with one.
+    /// Present-tense verbs without and with an ending.
     pub(super) present: String,
     pub(super) present_third: String,
-    /// A verb form of its own for the third person.
+    /// Irregular third-person forms.
     pub(super) third: BTreeMap<String, String>,
-    /// Verbs of what goes on, without a subject: "learning Korean".
+    /// Verbs of ongoing activities without a subject: "learning Korean".
     pub(super) going_on: String,
-    /// Negations: the words are kept as they are.
+    /// Negations; their words are preserved.
     pub(super) negation: String,
-    /// What a statement must have to be worth keeping, and the lists with such words.
+    /// A statement must match this or contain a word of the lists or tables to be stored.
     pub(super) telling: String,
     pub(super) lists: Vec<String>,
     pub(super) tables: Vec<String>,
-    /// What before the words makes them say the contrary.
+    /// Words before the statement that reverse its meaning.
     pub(super) none: String,
-    /// What makes it none.
+    /// Rejects a statement.
     pub(super) reject: String,
-    /// Where it ends.
+    /// End of the statement.
     pub(super) end: String,
-    /// Text to what is read in it.
+    /// Example texts with the expected results.
     #[serde(default)]
     #[cfg_attr(not(test), expect(dead_code, reason = "examples are for people and tests"))]
     pub(super) examples: BTreeMap<String, Vec<String>>,
@@ -111,13 +112,13 @@ impl Statements {
         })
     }
 
-    /// The texts given as examples and what is to be read in them.
+    /// Example texts with the expected results.
     #[cfg(test)]
     pub(super) fn examples(&self) -> impl Iterator<Item = (&str, &[String])> {
         self.examples.iter().map(|(text, read)| (text.as_str(), read.as_slice()))
     }
 
-    /// The pieces of a clause that may be statements of their own.
+    /// The pieces of a clause that may be separate statements.
     fn pieces(&self, text: &str, clause: Range<usize>) -> Vec<Range<usize>> {
         let found = |cut: &Pattern| -> Vec<Range<usize>> {
             cut.captures_iter(&text[clause.clone()])
@@ -140,7 +141,7 @@ impl Statements {
         pieces
     }
 
-    /// The verb and what follows it, as said of somebody else; with the predicate. `elided`: there is no subject.
+    /// Returns the predicate, and the verb with the rest in the third person. `elided`: there is no subject.
     fn said(&self, words: &str, is_first: bool, elided: bool) -> Option<(&'static str, String)> {
         let skipped = |words: &str| {
             let rest = words.trim_start();
@@ -150,7 +151,7 @@ impl Statements {
         let rest = &words[skipped(words)..];
         let [event, state] = PREDICATES;
         if let Some(be) = self.be.find(rest).filter(|_| !elided) {
-            // What is named `next` had to be seen, so that "Dougie's drum kit" is nothing that he is.
+            // The group `next` is only a lookahead: "Dougie's drum kit" does not describe Dougie.
             let named = self.be.captures(rest).and_then(|groups| groups.name("next"));
             let what = rest[named.map_or(be.end(), |next| next.start())..].trim();
             let past = be.as_str().trim().starts_with('w');
@@ -190,7 +191,7 @@ impl Statements {
         }
     }
 
-    /// True if the words have something in them that is worth keeping.
+    /// Returns true if the words carry information worth storing.
     fn tells(&self, words: &str) -> bool {
         let known = |word: &str| {
             let word = word.trim_matches(is_edge).to_lowercase();
@@ -202,7 +203,7 @@ impl Statements {
 }
 
 impl Reader<'_> {
-    /// Statements in a clause of which no rule has read anything. `last` is whom the piece before was about.
+    /// Reads statements in a clause without other matches. `last` is the subject of the preceding piece.
     pub(super) fn statements(&mut self, text: &str, clause: &Range<usize>, last: &mut Option<ClausePerson>) {
         let statements = &self.rules.statements;
         for piece in statements.pieces(text, clause.clone()) {
@@ -210,7 +211,7 @@ impl Reader<'_> {
             let body = self.lead_end(&measured);
             let words = &measured.text[body..];
             let before = measured.text[..body].trim_end().to_lowercase();
-            // "No running" is none.
+            // "No running" is not a statement.
             if words.is_empty() || words.contains(MASK) || statements.none.is_match(&before) {
                 continue;
             }
@@ -257,7 +258,7 @@ impl Reader<'_> {
         fact
     }
 
-    /// Whom a piece is about, where its verb begins, and whether that was not said.
+    /// The subject of a piece, the position of its verb, and whether the subject is implicit.
     fn subject_of(&self, words: &str, last: &Option<ClausePerson>) -> Option<(ClausePerson, usize, bool)> {
         let statements = &self.rules.statements;
         if let Some(first) = statements.first.find(words) {
@@ -277,7 +278,7 @@ impl Reader<'_> {
         None
     }
 
-    /// True if a rule has read something in these words already, other than who somebody is to the user.
+    /// Returns true if a rule has already read these words, other than a relation to the user.
     fn is_read(&self, piece: &Range<usize>, who: &ClausePerson, said: &str) -> bool {
         let within = |span: &Range<usize>| span.start < piece.end && piece.start < span.end;
         let is_else = |fact: &FactCandidate| who.first || !says_who(fact) || said.contains(fact.object.as_str());
@@ -285,7 +286,7 @@ impl Reader<'_> {
             || self.out.tasks.iter().any(|task| within(&task.span))
     }
 
-    /// True of the user and of whoever is something to them: what is told of others is often a story.
+    /// Returns true for the user and people related to them; statements about others are often stories.
     fn is_known(&self, who: &ClausePerson) -> bool {
         let is_named = |name: &str| who.name.split(' ').any(|part| part == name);
         who.first
@@ -295,19 +296,19 @@ impl Reader<'_> {
     }
 }
 
-/// True if a claim says what somebody is to somebody.
+/// Returns true if a claim states a relation between people.
 fn says_who(fact: &FactCandidate) -> bool {
     fact.qualifiers.contains_key("relation") || fact.qualifiers.contains_key("species")
 }
 
-/// True if a statement only tells how somebody came into the life that a claim of the same words, or of the sentence after
-/// them, names: "We got a kitten. Named her Biscuit."
+/// Returns true if `other` only describes how the person or animal that `named` names came along: "We got a kitten.
+/// Named her Biscuit."
 pub(super) fn is_said_by(named: &FactCandidate, other: &FactCandidate) -> bool {
     let within = named.span.start <= other.span.start && other.span.end <= named.span.end;
     PREDICATES.contains(&other.predicate.as_str()) && says_who(named) && within
 }
 
-/// What follows the first word.
+/// The text after the first word.
 fn after_first(said: &str) -> &str {
     said.split_once(' ').map_or("", |(_, rest)| rest)
 }

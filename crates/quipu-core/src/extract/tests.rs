@@ -1,4 +1,4 @@
-//! What the rules read: one line a claim, `stance subject relation object qualifier=value`; "holds" is left out.
+//! Tests of the rules: one line per claim, `stance subject relation object qualifier=value`; "holds" is omitted.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -51,7 +51,7 @@ fn check(text: &str, expected: &[&str]) {
     assert_eq!(lines(&RULES.read(&reading(text))), expected, "{text}");
 }
 
-/// Nothing is read, and the text is passed over for this reason.
+/// Asserts that nothing is read and that the text is skipped for this reason.
 #[track_caller]
 fn check_aside(text: &str, reason: &str) {
     let read = RULES.read(&reading(text));
@@ -68,7 +68,7 @@ fn the_examples_of_the_rules_hold() {
     assert!(RULES.examples().count() > 100);
 }
 
-/// News about what is known, as its examples are written.
+/// Formats an update as in its examples.
 fn news(update: &UpdateCandidate) -> String {
     let day = update.day.map(|day| day.strftime(" %Y-%m-%d").to_string()).unwrap_or_default();
     match &update.news {
@@ -174,7 +174,7 @@ fn corrections_name_the_wrong_value() {
     );
     check("I live in Lyon. Sorry, I meant Porto.", &["corrects(Lyon) user lives_in Porto"]);
     check("No wait, I'm 41, not 40.", &["corrects(40) user age 41"]);
-    // What must never be forgotten is read ahead of the clause it stands in, and is nothing that the clause corrects.
+    // A standing statement is read before its clause, which does not correct it.
     check("Actually, I'm pescatarian, not vegetarian.", &["corrects(vegetarian) user diet pescatarian"]);
     check("Actually, I'm vegan.", &["corrects user diet vegan"]);
     check("Wait, I'm vegan.", &["user diet vegan"]);
@@ -224,7 +224,7 @@ fn people_are_told_apart() {
     let read = RULES.read(&Reading { speaker: "Nils", addressee: Some("Bea"), ..reading("You live in Oslo.") });
     assert_eq!(lines(&read), ["Bea lives_in Oslo"]);
     check("You live in Oslo.", &[]);
-    // Nobody knows who she is, and she is not the speaker.
+    // She is unknown and not the speaker.
     check("She has two kids, Rui and Marta.", &[]);
     check("He was born in Rome.", &[]);
     check("They have a dog, Leo.", &[]);

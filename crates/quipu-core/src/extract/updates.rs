@@ -1,5 +1,5 @@
-//! News about something known, told by what happens to it and not by a relation: "the flight got cancelled", "no longer at
-//! the gym", "it's the 19th now". Which item is meant, the memory says.
+//! Updates of known items, expressed by what happens to them rather than by a relation: "the flight got cancelled", "no
+//! longer at the gym", "it's the 19th now". The memory resolves which item is meant.
 
 use std::collections::BTreeMap;
 
@@ -12,23 +12,23 @@ use super::rules::table::RuleTable;
 use super::{UpdateCandidate, UpdateNews};
 use crate::refusal::Refusal;
 
-/// Words by which something known is named.
+/// Maximum number of words that refer to a known item.
 const WHAT_WORDS_MAX: usize = 5;
-/// How sure the reader is of news: that it is about something known is looked at when it is taken up.
+/// Confidence of an update; whether it concerns a known item is checked later.
 const SURE: f64 = 0.9;
 
-/// How news about something known is told.
+/// A rule for updates.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UpdateText {
     pub(super) id: String,
     pub(super) news: UpdateKind,
-    /// Tried on each clause. The groups `what`, `not` and `is`.
+    /// Matched against each clause. The groups `what`, `not` and `is`.
     pub(super) patterns: Vec<String>,
-    /// It says nothing in a clause with these words.
+    /// Does not apply to a clause with these words.
     #[serde(default)]
     pub(super) unless: Option<String>,
-    /// Text to what is read in it.
+    /// Example texts with the expected results.
     #[serde(default)]
     #[cfg_attr(not(test), expect(dead_code, reason = "examples are for people and tests"))]
     pub(super) examples: BTreeMap<String, Vec<String>>,
@@ -45,7 +45,7 @@ pub(super) enum UpdateKind {
     Reading,
 }
 
-/// Reads news about what is known.
+/// Reads updates of known items.
 #[derive(Debug)]
 pub(super) struct Updates(RuleTable<(UpdateText, Option<Pattern>)>);
 
@@ -59,7 +59,7 @@ impl Updates {
         Ok(Self(RuleTable::new(texts.iter().map(compile).collect::<Result<_, Refusal>>()?)))
     }
 
-    /// The news a clause tells; the first rule that fits.
+    /// The update a clause states, by the first rule that matches.
     pub(super) fn read(&self, clause: &Clause<'_>) -> Option<UpdateCandidate> {
         for ((rule, unless), groups) in self.0.all(clause.text) {
             if unless.as_ref().is_some_and(|unless| unless.is_match(clause.text)) {
@@ -92,7 +92,7 @@ impl Updates {
         None
     }
 
-    /// The texts the rules give as examples and what is to be read in them.
+    /// Example texts of the rules, with the expected results.
     #[cfg(test)]
     pub(super) fn examples(&self) -> impl Iterator<Item = (&str, &[String])> {
         self.0

@@ -1,10 +1,10 @@
-//! The words before a verb: whether it is denied, over, long past, still to come.
+//! Interprets the words before a verb: negation, ending, past, recency.
 
-use super::rules::language::{BeforeVerb, VerbMark};
+use super::language::{BeforeVerb, VerbMark};
 use super::rules::pattern::{Pattern, Patterns};
 use crate::refusal::Refusal;
 
-/// Words before one verb, at most.
+/// Maximum number of steps before a verb.
 const STEPS_MAX: usize = 12;
 
 /// Reads the words before verbs.
@@ -13,7 +13,7 @@ pub(super) struct BeforeVerbs {
     steps: Vec<(Pattern, Vec<VerbMark>)>,
 }
 
-/// What the words before a verb said.
+/// The marks of the words before a verb.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Marks(Vec<VerbMark>);
 
@@ -28,7 +28,7 @@ impl Marks {
         }
     }
 
-    /// True if the verb stands after some form of "be".
+    /// Returns true if the verb follows a form of "be".
     pub(super) fn be(&self) -> bool {
         self.has(VerbMark::Be) || self.has(VerbMark::PastBe)
     }
@@ -43,14 +43,14 @@ impl BeforeVerbs {
         Ok(Self { steps: words.iter().map(compile).collect::<Result<_, Refusal>>()? })
     }
 
-    /// The marks and where the verb itself begins.
+    /// Returns the marks and the position of the verb.
     pub(super) fn read(&self, text: &str) -> (Marks, usize) {
         let mut marks = Marks::default();
         let mut at = text.len() - text.trim_start().len();
         for _ in 0..STEPS_MAX {
             let step = self.steps.iter().find_map(|(step, means)| {
                 let groups = step.captures(&text[at..])?;
-                // What is named `next` had to be seen and is not taken.
+                // The group `next` is a lookahead and is not consumed.
                 let end = groups.name("next").map_or(groups.get(0)?.end(), |next| next.start());
                 Some((end, means))
             });

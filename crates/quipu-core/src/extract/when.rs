@@ -1,4 +1,4 @@
-//! Dates, durations and frequencies in a clause. They resolve against the time it was said and against nothing else.
+//! Dates, durations and frequencies in a clause, resolved against the time of the message alone.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -11,7 +11,7 @@ use super::rules::pattern::{AnyOf, Pattern, Patterns};
 use super::rules::time_words::{Frequency, Role, TimePattern, TimeVocabulary, Unit};
 use crate::refusal::Refusal;
 
-/// Lengths of time longer than this name no date.
+/// Longer durations give no date.
 const COUNT_MAX: i64 = 10_000;
 
 /// Reads times.
@@ -19,7 +19,7 @@ const COUNT_MAX: i64 = 10_000;
 pub(super) struct TimeReader {
     words: TimeVocabulary,
     patterns: AnyOf,
-    /// The word for a role before a date, and within its pattern.
+    /// The role word before a date, and within its pattern.
     roles: Pattern,
     own_role: Pattern,
     frequencies: AnyOf,
@@ -28,13 +28,13 @@ pub(super) struct TimeReader {
     numbers: std::collections::BTreeMap<String, String>,
 }
 
-/// So long after a day people may still speak of it as ahead.
+/// A day this long past may still be meant as a future date.
 const LATE: SignedDuration = SignedDuration::from_hours(24 * 10);
 
-/// A time somebody names.
+/// A time named in a text.
 #[derive(Debug, Clone)]
 pub(super) struct NamedTime {
-    /// Where, with the word before it that says its role.
+    /// Byte range, including the preceding role word.
     pub(super) range: Range<usize>,
     /// The words of the date alone.
     pub(super) text: String,
@@ -44,23 +44,23 @@ pub(super) struct NamedTime {
     day: Option<Day>,
 }
 
-/// A date in somebody's words, counted from the day they were said.
+/// A date in words, resolved against the day of the message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpokenDate {
-    /// Where the words stand.
+    /// Byte range of the words.
     pub range: Range<usize>,
-    /// The days it may mean if it lies back, first and last.
+    /// First and last day it may mean in the past.
     pub back: RangeInclusive<Date>,
-    /// The days it may mean if it lies ahead. The same where the words leave no choice.
+    /// First and last day it may mean in the future. Equal to `back` if the words are unambiguous.
     pub ahead: RangeInclusive<Date>,
-    /// Only the day of the week was said: which week is anybody's guess.
+    /// True if only the weekday was stated, so that the week is ambiguous.
     pub is_weekday: bool,
 }
 
 impl SpokenDate {
-    /// True if the words may mean this day, of something that lies ahead or of anything.
+    /// Returns true if the words may mean this day; with `is_ahead`, only in the future.
     pub(super) fn may_be(&self, day: Date, is_ahead: bool) -> bool {
-        /// A weekday of the week before last, or of the week after next, is meant otherwise.
+        /// Maximum distance in days at which a bare weekday is plausible.
         const WEEKDAYS_AWAY_MAX: i32 = 14;
         let weekday = || {
             let away = |days: &RangeInclusive<Date>| days.start().until(day).map_or(i32::MAX, |span| span.get_days());
@@ -70,14 +70,14 @@ impl SpokenDate {
     }
 }
 
-/// A frequency and how it is written down.
+/// A frequency and its stored form.
 #[derive(Debug, Clone)]
 pub(super) struct Often {
     pub(super) range: Range<usize>,
     pub(super) value: String,
 }
 
-/// The parts of a date as they were said.
+/// The parts of a date as stated.
 #[derive(Debug, Clone, Copy)]
 enum Day {
     Calendar { year: Option<i16>, month: Option<i8>, day: Option<i8> },
@@ -86,8 +86,8 @@ enum Day {
 }
 
 impl NamedTime {
-    /// The beginning of it. `ahead` says that a date without a year and a bare weekday lie ahead. Else they lie back, but of what
-    /// begins with it ("from January we live in Turin") it is the nearer one: a present tense tells of both.
+    /// Start of the time. With `ahead`, a date without a year and a bare weekday are in the future, else in the past. A
+    /// start date ("from January we live in Turin") takes the nearer one, since the present tense covers both.
     pub(super) fn start(&self, said_at: Option<Timestamp>, ahead: bool) -> Option<Timestamp> {
         if ahead || self.role != Role::From {
             return self.on_side(said_at, ahead);
@@ -96,17 +96,17 @@ impl NamedTime {
         [false, true].into_iter().filter_map(|ahead| self.on_side(said_at, ahead)).min_by_key(away)
     }
 
-    /// True if it names a day of the month.
+    /// Returns true if it names a day of the month.
     pub(super) fn names_a_day(&self) -> bool {
         matches!(self.day, Some(Day::Calendar { day: Some(_), .. }))
     }
 
-    /// True if it names a week and no day of it: "last week".
+    /// Returns true if it names a week but no day: "last week".
     pub(super) fn is_a_week(&self) -> bool {
         !self.lasts && self.unit() == Some(Unit::Week)
     }
 
-    /// How long a stretch of the calendar it names.
+    /// The calendar unit it names.
     fn unit(&self) -> Option<Unit> {
         Some(match self.day? {
             Day::Calendar { day: Some(_), .. } | Day::Weekday { .. } | Day::Away { ends: true, .. } => Unit::Day,
@@ -129,7 +129,7 @@ impl NamedTime {
             Day::Away { count, unit, ends: true } => last_of(away(said?, count, unit)?, unit),
         };
         let date = date.filter(|date| date.year() >= 1)?;
-        // Midnight of the first stands for the whole month: of the day itself, and of a week, it is a second later.
+        // Midnight of the first stands for the whole month, so a day or week that begins then is one second later.
         let is_of_days = matches!(self.unit(), Some(Unit::Day | Unit::Week));
         date.at(0, 0, i8::from(date.day() == 1 && is_of_days), 0)
             .to_zoned(TimeZone::UTC)
@@ -137,7 +137,7 @@ impl NamedTime {
             .map(|zoned| zoned.timestamp())
     }
 
-    /// The days it may mean. Nothing if it is vague, or a length of time.
+    /// The days it may mean. `None` if it is vague or a duration.
     pub(super) fn days(&self, said_at: Option<Timestamp>) -> Option<SpokenDate> {
         let unit = self.unit().filter(|_| !self.lasts)?;
         let side = |ahead| {
@@ -149,7 +149,7 @@ impl NamedTime {
     }
 }
 
-/// The last day of the stretch that begins with a day.
+/// The last day of the unit that begins with `first`.
 fn last_of(first: Date, unit: Unit) -> Option<Date> {
     match unit {
         Unit::Day => Some(first),
@@ -181,12 +181,12 @@ impl TimeReader {
         })
     }
 
-    /// True if a clause tells of something arranged.
+    /// Returns true if a clause describes an arrangement.
     pub(super) fn is_arranged(&self, clause: &str) -> bool {
         self.arranged.is_match(clause)
     }
 
-    /// The times a clause names, in their order, none within another.
+    /// The times a clause names, in order and without overlaps.
     pub(super) fn times(&self, clause: &str) -> Vec<NamedTime> {
         let mut all: Vec<NamedTime> = self
             .patterns
@@ -204,7 +204,7 @@ impl TimeReader {
         all
     }
 
-    /// The dates a text names, as far as they can be worked out.
+    /// The dates a text names, as far as they can be resolved.
     pub(super) fn dates(&self, text: &str, said_at: Option<Timestamp>) -> Vec<SpokenDate> {
         self.times(text).iter().filter_map(|named| named.days(said_at)).collect()
     }
@@ -239,7 +239,7 @@ impl TimeReader {
             role = role_of(own_words);
             text = &text[all.end()..];
         }
-        // "until the end of June": the word before it says what "the end of" does not.
+        // "until the end of June": the word before gives the role, since "the end of" does not.
         let is_part = text.len() == whole.as_str().len() || own_words.ends_with(" of");
         if role == Role::At
             && is_part
@@ -301,20 +301,20 @@ impl TimeReader {
     }
 }
 
-/// The day or month of the year nearest to the day it was said, on the side asked for.
+/// The day or month nearest to the day of the message, in the requested direction.
 fn nearest(said: Date, month: i8, day: Option<i8>, ahead: bool) -> Option<Date> {
     let years = if ahead { [0, 1] } else { [0, -1] };
     years.into_iter().find_map(|step| {
         let date = Date::new(said.year().checked_add(step)?, month, day.unwrap_or(1)).ok()?;
         let last = if day.is_some() { date } else { date.last_of_month() };
-        // What is spoken of as ahead a few days late is not a year away.
+        // A future date that passed a few days ago is not a year away.
         let late = if day.is_some() { LATE } else { SignedDuration::ZERO };
         let fits = if ahead { last.checked_add(late).is_ok_and(|last| last >= said) } else { date <= said };
         fits.then_some(date)
     })
 }
 
-/// "the 20th": of this month, or of the next or the one before.
+/// "the 20th": of this month, or of the next or previous one.
 fn day_of_month(said: Date, day: i8, ahead: bool) -> Option<Date> {
     let step = Span::new().months(if ahead { 1 } else { -1 });
     let other = said.first_of_month().checked_add(step).ok()?;
@@ -325,7 +325,7 @@ fn day_of_month(said: Date, day: i8, ahead: bool) -> Option<Date> {
     })
 }
 
-/// The last or next such weekday, never the day itself unless it lies ahead.
+/// The previous or next such weekday, never the day itself.
 fn weekday(said: Date, number: i8, toward: i8, ahead: bool) -> Option<Date> {
     let today = i64::from(said.weekday().to_monday_one_offset());
     let forward = toward > 0 || (toward == 0 && ahead);
@@ -338,7 +338,7 @@ fn weekday(said: Date, number: i8, toward: i8, ahead: bool) -> Option<Date> {
     said.checked_add(Span::new().try_days(days).ok()?).ok()
 }
 
-/// So many units away, at the beginning of the unit.
+/// The given number of units away, at the start of the unit.
 fn away(said: Date, count: i64, unit: Unit) -> Option<Date> {
     let span = match unit {
         Unit::Day => Span::new().try_days(count),

@@ -1,5 +1,5 @@
-//! Demotion: what is old and told elsewhere leaves the active index. It stays in the ledger and in the memory, and is found
-//! where the active index has nothing good.
+//! Demotion: removes old items that are covered elsewhere from the active index. They stay in the ledger and the
+//! memory, and recall falls back to them if the active index has no good match.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::limit;
 use crate::memory::{HeldSource, Memory};
 
 impl GrowthContext<'_> {
-    /// What leaves the active index, some hundred items an event.
+    /// The items to demote, a few hundred per event.
     pub fn demotions(&self) -> Vec<GrowthProposal> {
         let mut cold = self.cold();
         cold.extend(self.faded(&cold));
@@ -25,7 +25,7 @@ impl GrowthContext<'_> {
             .collect()
     }
 
-    /// Old turns that an episode of several tells.
+    /// Old turns covered by an episode of several turns.
     fn cold(&self) -> Vec<ItemId> {
         let items = self.memory().items();
         let told = |held: &&HeldSource| {
@@ -37,8 +37,7 @@ impl GrowthContext<'_> {
         cold.map(|held| held.source.id).filter(|id| self.may_leave(*id)).collect()
     }
 
-    /// Old stories of little weight that nobody came back to. A story goes no sooner than the last of its words: while one of
-    /// them is kept in view, so is what it belongs to.
+    /// Old episodes of low priority that were not used lately. An episode is demoted only after all of its turns.
     fn faded(&self, leaving: &[ItemId]) -> Vec<ItemId> {
         let items = self.memory().items();
         let leaving: BTreeSet<ItemId> = leaving.iter().copied().collect();
@@ -53,7 +52,7 @@ impl GrowthContext<'_> {
         items.episodes().filter(faded).map(|episode| episode.id).filter(|id| self.may_leave(*id)).collect()
     }
 
-    /// Claims of little weight, gone quiet, without a place in the profile, of which an episode tells.
+    /// Facts of low priority that were not used lately, are not part of the profile, and are covered by an episode.
     fn idle(&self) -> Vec<ItemId> {
         let items = self.memory().items();
         let told = |fact: &Fact| {
@@ -74,7 +73,7 @@ impl GrowthContext<'_> {
         items.facts().filter(light).map(|fact| fact.id).filter(|id| self.may_leave(*id)).collect()
     }
 
-    /// Past values of a relation beyond the last few.
+    /// Superseded values of a slot beyond the most recent ones.
     fn history(&self) -> Vec<ItemId> {
         let items = self.memory().items();
         let mut slots: BTreeMap<&str, Vec<&Fact>> = BTreeMap::new();
@@ -90,7 +89,7 @@ impl GrowthContext<'_> {
         old
     }
 
-    /// False for what is out already, what a person marked, and what was shown not long ago.
+    /// False for items that are demoted already, marked by a person, or shown recently.
     fn may_leave(&self, id: ItemId) -> bool {
         let items = self.memory().items();
         let marks = self.memory().marks(id);
@@ -98,10 +97,10 @@ impl GrowthContext<'_> {
         !items.is_demoted(id) && !self.taken_back.has_demoted(id) && !marks.pinned && marks.rating <= 0 && !shown
     }
 
-    /// Lines of the self-model that rest on claims of which none holds any longer: kept for history, not shown by default.
+    /// Tenets whose evidence is no longer active: they stay in the history but are not shown by default.
     pub fn outdated(&self) -> Vec<GrowthProposal> {
         let items = self.memory().items();
-        // What became part of another holds as long as that one does.
+        // A merged fact holds as long as the fact it was merged into.
         let last = |id: ItemId| {
             std::iter::successors(Some(id), |id| items.merged_into(*id)).take(limit::MERGES_FOLLOWED_MAX).last()
         };
@@ -120,7 +119,7 @@ impl GrowthContext<'_> {
                     what: GrowthSubject::Outdated,
                     items: vec![tenet.id],
                     text: tenet.text.clone(),
-                    because: "what it was drawn from holds no longer".to_owned(),
+                    because: "its evidence no longer holds".to_owned(),
                     changes: vec![Change::Drawn(DerivedChange::TenetChanged(change))],
                 }
             })
@@ -136,11 +135,11 @@ fn left(because: Demotion, items: &[ItemId]) -> GrowthProposal {
             let turns = counted(count - stories, "old turn", "old turns");
             let stories = counted(stories, "old story", "old stories");
             let text: Vec<String> = [turns, stories].into_iter().flatten().collect();
-            (text.join(" and "), "episodes tell the turns, and nobody came back to the stories")
+            (text.join(" and "), "covered by episodes, or not used lately")
         }
         Demotion::Idle => (
             counted(count, "statement of little weight", "statements of little weight").unwrap_or_default(),
-            "episodes tell of them, and nobody came back",
+            "covered by episodes and not used lately",
         ),
         Demotion::History => {
             (counted(count, "past value", "past values").unwrap_or_default(), "newer ones are kept at hand")
@@ -150,25 +149,26 @@ fn left(because: Demotion, items: &[ItemId]) -> GrowthProposal {
     GrowthProposal { what: GrowthSubject::Demoted, items, text, because: why.to_owned(), changes }
 }
 
-/// `1 old turn`, `2 old turns`; nothing for none.
+/// `1 old turn`, `2 old turns`; none for 0.
 fn counted(number: usize, one: &str, many: &str) -> Option<String> {
     (number > 0).then(|| format!("{number} {}", if number == 1 { one } else { many }))
 }
 
-/// How much of a memory is looked at first.
+/// Size of the active index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ActiveIndex {
-    /// Items recall can return: what was said and what was drawn from it.
+    /// Items that recall can return: sources and derived items.
     pub items: usize,
-    /// Those of them that are looked at first.
+    /// Those of them in the active index.
     pub active: usize,
 }
 
-/// Counts what recall can return, and what of it is looked at first.
+/// Counts the items that recall can return, and those in the active index.
 pub fn active_index(memory: &Memory) -> ActiveIndex {
     const DRAWN: [ItemKind; 5] = [ItemKind::Fact, ItemKind::Episode, ItemKind::Task, ItemKind::Note, ItemKind::Tenet];
     let said = memory.sources().iter().filter(|held| held.source.is_item()).map(|held| held.source.id);
-    // A story of one source is that source.
+    // An episode of one source is equivalent to the source.
     let of_one = |id: &ItemId| memory.items().episode(*id).is_some_and(|one| one.sources.len() < 2);
     let drawn = memory.items().ids().filter(|id| DRAWN.contains(&id.kind) && !memory.items().is_hidden(*id));
     let drawn = drawn.filter(|id| !of_one(id));

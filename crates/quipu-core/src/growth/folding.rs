@@ -1,7 +1,7 @@
-//! Near-duplicates: items that say the same in other spellings become one.
+//! Folds near-duplicates: items that say the same in different spellings become one.
 //!
-//! Strict on purpose: a pair that is missed costs a line, a pair that is joined wrongly costs the truth. Facts are compared
-//! within their slot, so never across people or relations, and word by word.
+//! Strict on purpose: a missed pair costs one line, a wrong merge loses information. Facts are compared word by word
+//! within their slot, so never across subjects or predicates.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,11 +12,11 @@ use crate::extract::TaskKind;
 use crate::id::ItemId;
 use crate::item::{DerivedChange, Fact, FactStatus, Note, Task, TaskStatus};
 
-/// Words in front of a value that do not change it. "The Office" is a name, "the office" is not.
+/// Leading words that do not change a value. Case matters: "The Office" is a name, "the office" is not.
 const LEADING: [&str; 7] = ["a", "an", "the", "my", "our", "some", "to"];
 
 impl GrowthContext<'_> {
-    /// Items that say the same, each group as one event.
+    /// Items that say the same, one event per group.
     pub fn duplicates(&self) -> Vec<GrowthProposal> {
         let mut found = self.facts_alike();
         found.extend(self.notes_alike());
@@ -28,7 +28,7 @@ impl GrowthContext<'_> {
         let items = self.memory().items();
         let mut groups: BTreeMap<(&str, Vec<String>, String), Vec<&Fact>> = BTreeMap::new();
         for fact in items.facts().filter(|fact| fact.is_active() && !items.is_hidden(fact.id)) {
-            // What somebody disputes is for a person to settle.
+            // Disputed facts are left to the user.
             let disputed = items.in_slot(&fact.slot).any(|other| other.status == FactStatus::Contested);
             if disputed || items.waiting_about(fact.id).next().is_some() {
                 continue;
@@ -49,7 +49,8 @@ impl GrowthContext<'_> {
             .filter_map(|mut alike| {
                 alike.sort_by_key(|fact| weight(fact));
                 let (kept, rest) = alike.split_first()?;
-                // What a person pinned, rated or scored stays what it is; and what holds from another time is another claim.
+                // Facts that a person pinned, rated or scored are kept, and facts of different times are different
+                // claims.
                 let from = rest.iter().filter(|fact| !named(fact) && overlaps(kept, fact));
                 let from: Vec<ItemId> = from.map(|fact| fact.id).collect();
                 let changes = (!from.is_empty()).then(|| self.base.merge(&from, kept.id).ok()).flatten()?;
@@ -78,7 +79,7 @@ impl GrowthContext<'_> {
         let from: Vec<&&Note> = rest.iter().filter(|note| !self.is_named(note.id)).collect();
         let ids: Vec<ItemId> = from.iter().map(|note| note.id).collect();
         let mut changes = (!ids.is_empty()).then(|| self.base.merge(&ids, kept.id).ok()).flatten()?;
-        // Another voice that says the same agrees; the same voice twice does not.
+        // Agreement needs another voice; the same source does not count twice.
         let another = |note: &&&&Note| {
             let elsewhere = note.evidence.first().filter(|at| kept.evidence.iter().all(|own| own.source != at.source));
             elsewhere.is_some() && (note.origin != kept.origin || note.trust == Trust::User)
@@ -105,7 +106,7 @@ impl GrowthContext<'_> {
             .filter_map(|mut alike| {
                 alike.sort_by_key(|task| (Reverse(task.trust), Reverse(task.attempts.len()), task.created_at, task.id));
                 let (kept, rest) = alike.split_first()?;
-                // Attempts, a term and another weight would be lost.
+                // Attempts or a different due date would be lost.
                 let bare = |task: &&&Task| {
                     task.attempts.is_empty() && (task.due.is_none() || task.due == kept.due) && !self.is_named(task.id)
                 };
@@ -116,7 +117,7 @@ impl GrowthContext<'_> {
             .collect()
     }
 
-    /// True if a person said something about it.
+    /// True if a person marked it.
     fn is_named(&self, id: ItemId) -> bool {
         self.memory().marks(id) != Default::default()
     }
@@ -128,14 +129,14 @@ fn proposal(kept: ItemId, from: Vec<ItemId>, text: &str, changes: Vec<Change>) -
     GrowthProposal { what: GrowthSubject::Folded, items, text: text.to_owned(), because, changes }
 }
 
-/// False for values of which one ended before the other began.
+/// False if one ended before the other began.
 fn overlaps(one: &Fact, other: &Fact) -> bool {
     let before = |a: &Fact, b: &Fact| a.valid_to.zip(b.valid_from).is_some_and(|(end, start)| end <= start);
     !before(one, other) && !before(other, one) && (one.valid_to.is_some() == other.valid_to.is_some())
 }
 
-/// A text word by word, as it is compared: without what stands in front, without the ending of a plural where it is no name.
-/// Order, numbers, names and every other word count.
+/// The words of a text for comparison: without leading words, and singular where lower case. Order, numbers, names and
+/// every other word count.
 fn worded(text: &str) -> Vec<String> {
     let bare = text.split_whitespace().map(|word| word.trim_matches(|c: char| ".,;:!?\"()".contains(c)));
     let mut words: Vec<&str> = bare.filter(|word| !word.is_empty()).collect();
@@ -149,7 +150,7 @@ fn worded(text: &str) -> Vec<String> {
     words.iter().map(compared).collect()
 }
 
-/// A word without the ending of a plural: "walks" as "walk", "hobbies" as "hobby"; not "bus", "news" or "chess".
+/// The singular of a word: "walks" gives "walk", "hobbies" gives "hobby"; "bus", "news" and "chess" stay.
 fn singular(word: &str) -> String {
     const WHOLE: [&str; 4] = ["ss", "us", "is", "ws"];
     if word.len() <= 3 || WHOLE.iter().any(|end| word.ends_with(end)) {

@@ -1,7 +1,7 @@
-//! Notes that somebody else proposes, a language model that looked back: each is judged like anything else it says.
+//! Judges notes proposed by a language model during reflection.
 //!
-//! A proposal is input, never truth. It must name words it was shown, its names and numbers must stand in them, and it may not
-//! read like an order. What passes is noted with care: nobody agrees with it yet.
+//! A proposal is input, not truth. It must cite sources that were shown, its names and numbers must occur in them, and
+//! it must not read like an instruction. An accepted note starts without votes.
 
 use std::collections::BTreeSet;
 
@@ -18,20 +18,21 @@ use crate::limit;
 use crate::memory::HeldSource;
 use crate::reconcile::Rejection;
 
-/// Share of a note's content words that must stand in the words it names.
+/// Share of a note's content words that must occur in its evidence.
 const GROUNDED_MIN: f64 = 0.5;
 
-/// A note somebody proposes.
+/// A proposed note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoteProposed {
     /// The note.
     pub text: String,
-    /// The sources it rests on, of those that were shown.
+    /// The sources it rests on; each must have been shown.
     pub evidence: Vec<ItemId>,
 }
 
 impl GrowthContext<'_> {
-    /// What becomes of proposed notes, and which are refused and why. `shown` is what whoever proposes them was given.
+    /// Turns proposed notes into events and refusals with reasons. `shown` holds the sources that the proposer was
+    /// given.
     pub fn judged(
         &self,
         proposed: &[NoteProposed],
@@ -44,7 +45,7 @@ impl GrowthContext<'_> {
             let text = one.text.split_whitespace().collect::<Vec<_>>().join(" ");
             let outcome = match self.objection(&text, &one.evidence, shown) {
                 Some(reason) => Err(reason),
-                None if taken == self.knobs.notes_max => Err("there are as many notes as are taken at a time"),
+                None if taken == self.knobs.notes_max => Err("the limit of notes per reflection is reached"),
                 None => self.taken(&text, &one.evidence, &mut room, name),
             };
             match outcome {
@@ -64,7 +65,7 @@ impl GrowthContext<'_> {
             return Some("a note is a sentence");
         }
         if evidence.is_empty() || held.len() < evidence.len() || evidence.iter().any(|id| !shown.contains(id)) {
-            return Some("it names words that were not shown");
+            return Some("it names sources that were not shown");
         }
         if held.iter().all(|held| held.trust < Trust::User) {
             return Some("it does not rest on what you said");
@@ -76,7 +77,7 @@ impl GrowthContext<'_> {
             return Some("it is sensitive, or has a secret in it");
         }
         let said: String = held.iter().map(|held| format!("{} ", held.source.text)).collect();
-        (!is_grounded(text, &said)).then_some("its words do not stand in what it names")
+        (!is_grounded(text, &said)).then_some("its words do not occur in its evidence")
     }
 
     fn taken(
@@ -90,7 +91,7 @@ impl GrowthContext<'_> {
             evidence.iter().filter_map(|id| self.whole(*id)).take(limit::EVIDENCE_PER_ITEM_MAX).collect();
         if let Some(known) = self.known(text) {
             let fresh = places.iter().find(|at| known.evidence.iter().all(|own| own.source != at.source));
-            // Whoever wrote it may not agree with it.
+            // A model cannot second its own note.
             let at = fresh.filter(|_| known.origin != NoteOrigin::ModelReflection).ok_or("it is noted already")?;
             let second = DerivedChange::NoteSeconded { note: known.id, evidence: Some(*at) };
             return Ok(vec![GrowthProposal {
@@ -104,7 +105,7 @@ impl GrowthContext<'_> {
         if self.was_taken_back(text) {
             return Err("such a note was taken back");
         }
-        let Some(made) = room.make() else { return Err("there are as many notes as are kept") };
+        let Some(made) = room.make() else { return Err("the limit of notes is reached") };
         let least = evidence.iter().filter_map(|id| self.memory().get(*id)).map(|held| held.trust).min();
         let note = Note {
             id: name(ItemKind::Note),
@@ -127,7 +128,7 @@ impl GrowthContext<'_> {
     }
 }
 
-/// True if the names and numbers of a note stand in the words, and half of what else it speaks of.
+/// True if the sources contain the names and numbers of a note and at least half of its other content words.
 fn is_grounded(text: &str, said: &str) -> bool {
     let lower = said.to_lowercase();
     let words: BTreeSet<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();

@@ -1,9 +1,9 @@
-//! Growing: what a memory makes of itself when nobody speaks. Near-duplicates become one, what is said again and again
-//! becomes part of the profile, what worked becomes a note, what nobody came back to leaves the active index.
+//! Consolidation: what a memory derives from itself between conversations. Near-duplicates are folded, facts repeated
+//! over several days become part of the profile, what worked becomes a note, and unused items leave the active index.
 //!
-//! Pure and deterministic: the same memory and time give the same proposals, but for the ids. A proposal is what one event
-//! says; nothing is deleted, and reverting the event brings back what was there, to the byte. A predicate over state: what
-//! was done is not proposed again, so a pass that was cut short goes on with the next one.
+//! Pure and deterministic apart from ids: the same memory and time give the same proposals. A proposal is the content
+//! of one event; nothing is deleted, and reverting the event restores the previous state byte for byte. Proposals
+//! depend on the state alone: what was done is not proposed again, so an interrupted pass continues with the next one.
 
 mod demotion;
 mod folding;
@@ -33,26 +33,26 @@ pub use demotion::{ActiveIndex, active_index};
 pub use judging::NoteProposed;
 pub use priority::{FULL_USE, priority};
 
-/// The knobs of growing, with their defaults.
+/// Options of consolidation, with their defaults.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GrowthOptions {
-    /// What is younger is hot: never demoted; default 14 days.
+    /// Items of at most this age are hot and never demoted; default 14 days.
     pub hot_days: i32,
-    /// What is older is cold; default 90 days.
+    /// Items of more than this age are cold; default 90 days.
     pub warm_days: i32,
-    /// Priority at which a claim counts towards the profile on a day it was said; default 0.6.
+    /// Least priority at which a day with a fact counts towards its promotion; default 0.6.
     pub promote_priority_min: f64,
-    /// On so many days; default 3.
+    /// Number of such days that promote a fact; default 3.
     pub promote_days_min: u32,
-    /// Below this priority a claim that an episode tells leaves the active index; default 0.2.
+    /// Below this priority a fact covered by an episode leaves the active index; default 0.2.
     pub idle_priority_max: f64,
-    /// Past values of a relation that stay in the active index; default 3.
+    /// Superseded values of a slot that stay in the active index; default 3.
     pub versions_kept: usize,
-    /// Notes taken in one reflection; default 3.
+    /// Most notes taken in one reflection; default 3.
     pub notes_max: usize,
-    /// Messages of the user's after which a model looks back, if one is configured; default 16.
+    /// Number of user messages between two reflections by a model, if one is configured; default 16.
     pub reflect_turns: usize,
-    /// Episodes on so many days that sound alike make an insight; default 5.
+    /// Number of days with episodes of one mood that make an insight; default 5.
     pub insight_days_min: usize,
 }
 
@@ -72,30 +72,31 @@ impl Default for GrowthOptions {
     }
 }
 
-/// What a proposal is about.
+/// Kind of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum GrowthSubject {
-    /// Items that say the same become one.
+    /// Items that say the same are merged.
     Folded,
-    /// A claim becomes part of the profile.
+    /// A fact becomes part of the profile.
     Promoted,
     /// Items leave the active index.
     Demoted,
-    /// A line of the self-model lost its ground.
+    /// A tenet lost its evidence.
     Outdated,
-    /// A note is taken.
+    /// A note is recorded.
     Noted,
     /// A note gets another vote.
     Seconded,
-    /// A note makes room, or holds no longer.
+    /// A note is retracted, to make room or because it was refuted.
     Pruned,
-    /// A line of the self-model is put to the user.
+    /// A tenet is proposed to the user.
     Proposed,
 }
 
 impl GrowthSubject {
-    /// The word for it.
+    /// The kind as text.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Folded => "folded",
@@ -110,40 +111,40 @@ impl GrowthSubject {
     }
 }
 
-/// One event that is proposed.
+/// A proposed event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GrowthProposal {
-    /// What it is.
+    /// Its kind.
     pub what: GrowthSubject,
-    /// The items it is about; of items that become one, the one that stays comes first.
+    /// The items it is about; in a merge, the surviving item comes first.
     pub items: Vec<ItemId>,
-    /// What they say, in a line.
+    /// Their text, in one line.
     pub text: String,
-    /// Why.
+    /// The reason.
     pub because: String,
-    /// What the event says.
+    /// The changes of the event.
     #[serde(skip)]
     pub changes: Vec<Change>,
 }
 
-/// What of some proposals can be appended together: each changes the core document as it was when it was decided, so there
-/// is one patch at most. The rest is decided again afterwards.
+/// The proposals that can be appended together. A core patch is decided against the current document, so at most one is
+/// included; the others are decided again afterwards.
 pub fn together(proposals: Vec<GrowthProposal>) -> Vec<GrowthProposal> {
     let mut patched = false;
     let patches = |one: &GrowthProposal| one.changes.iter().any(|change| matches!(change, Change::CorePatched(_)));
     proposals.into_iter().filter(|one| !patches(one) || !std::mem::replace(&mut patched, true)).collect()
 }
 
-/// What somebody has taken back: it is not done again by itself.
+/// What was reverted: it is not proposed again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TakenBack {
     done: BTreeSet<String>,
-    /// Patterns that were promoted, with the instances each had then.
+    /// Promoted patterns with the number of instances each had.
     promoted: BTreeMap<String, u32>,
 }
 
 impl TakenBack {
-    /// Notes a change that counts no longer.
+    /// Records a change that no longer counts.
     pub fn note(&mut self, change: &Change) {
         self.done.extend(keys(change));
         if let Change::Drawn(DerivedChange::SchemaPromoted(promotion)) = change {
@@ -152,7 +153,7 @@ impl TakenBack {
         }
     }
 
-    /// The instances a pattern had when it was promoted, if that was taken back.
+    /// The number of instances a pattern had at its promotion, if that was reverted.
     pub(crate) fn promoted(&self, candidate: &str) -> Option<u32> {
         self.promoted.get(candidate).copied()
     }
@@ -166,7 +167,7 @@ impl TakenBack {
     }
 }
 
-/// What a change does, in words that are the same each time it is proposed.
+/// Keys of what a change does; equal for equal proposals.
 fn keys(change: &Change) -> Vec<String> {
     let Change::Drawn(drawn) = change else { return Vec::new() };
     match drawn {
@@ -184,27 +185,27 @@ fn keys(change: &Change) -> Vec<String> {
     }
 }
 
-/// Two items that are one, whichever of them stays.
+/// A key for two merged items, independent of which one survives.
 fn pair(one: ItemId, other: ItemId) -> String {
     format!("one {} {}", one.min(other), one.max(other))
 }
 
-/// Where growing is decided.
+/// The input of consolidation.
 #[derive(Clone, Copy)]
 pub struct GrowthContext<'a> {
-    /// What people would decide on: the memory, what relations mean, what the core document may hold, the time.
+    /// The context of manual decisions: memory, predicates, categories and time.
     pub base: reconcile::DecisionContext<'a>,
-    /// The knobs.
+    /// The options.
     pub knobs: &'a GrowthOptions,
-    /// What is not done again.
+    /// What was reverted before.
     pub taken_back: &'a TakenBack,
 }
 
-/// Hands out ids.
+/// Allocates an item id.
 pub type Name<'a> = &'a mut dyn FnMut(ItemKind) -> ItemId;
 
 impl<'a> GrowthContext<'a> {
-    /// What of these was not taken back before.
+    /// The proposals that were not reverted before.
     pub fn fresh(&self, proposals: Vec<GrowthProposal>) -> Vec<GrowthProposal> {
         proposals.into_iter().filter(|one| !self.taken_back.has(one)).collect()
     }
@@ -217,7 +218,7 @@ impl<'a> GrowthContext<'a> {
         self.base.now
     }
 
-    /// True if a time lies more than so many days back. What has no time is not old.
+    /// True if a time is more than this many days ago; false without a time.
     fn is_older(&self, time: Option<Timestamp>, days: i32) -> bool {
         time.is_some_and(|time| self.now().duration_since(time).as_secs() > i64::from(days) * 86_400)
     }

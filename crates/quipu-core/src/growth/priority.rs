@@ -1,4 +1,4 @@
-//! Priority without a question: recency, importance and frequency of use (seed 1). What ranks low is compressed first.
+//! Priority without a query, from recency, importance and frequency of use. Items of low priority are compressed first.
 
 use jiff::Timestamp;
 
@@ -7,27 +7,27 @@ use crate::item::FactType;
 use crate::memory::Memory;
 use crate::recall::{Aging, Profile, recency, rif};
 
-/// So many uses are full use: the `K` of the formula is the logarithm of one more.
+/// Number of uses that count as full use: `K` in the formula is `ln(1 + FULL_USE)`.
 pub const FULL_USE: u64 = 10;
 
-/// Importance of words, notes and lines of the self-model (seed 3, §12).
+/// Importance of sources, notes and tenets.
 const OF_SMALL_TALK: f64 = 0.2;
 const OF_A_NOTE: f64 = 0.4;
 const OF_A_TENET: f64 = 0.7;
 
-/// `½ recency + .3 importance + .2 ln(1 + uses) / K`, 0 to 1. An item is used when it is said again and when it is shown.
+/// `½ recency + .3 importance + .2 ln(1 + uses) / K`, 0 to 1. An item is used when it is said again or shown.
 pub fn priority(memory: &Memory, id: ItemId, now: Timestamp) -> f64 {
     let aging = Profile::default().aging;
     let recent = last_used(memory, id).map_or(0.0, |then| recency(now, then, tau(&aging, memory, id)));
     of_parts(recent, importance(memory, id), uses(memory, id))
 }
 
-/// The formula, with its frequency held at 1.
+/// The formula, with the frequency term capped at 1.
 pub(super) fn of_parts(recency: f64, importance: f64, uses: u64) -> f64 {
     rif(recency, importance, uses.min(FULL_USE), (1.0 + FULL_USE as f64).ln())
 }
 
-/// What happened fades in days, what somebody is in weeks.
+/// Decay constant in days: short for events, long for properties of a person.
 fn tau(aging: &Aging, memory: &Memory, id: ItemId) -> f64 {
     let happened = memory.items().fact(id).is_some_and(|fact| fact.fact_type == FactType::Event);
     match id.kind {
@@ -42,7 +42,7 @@ pub(super) fn last_used(memory: &Memory, id: ItemId) -> Option<Timestamp> {
     last_said(memory, id).max(memory.items().hits(id).last_hit_at)
 }
 
-/// When an item was last said, as far as is known.
+/// When an item was last said, if known.
 pub(super) fn last_said(memory: &Memory, id: ItemId) -> Option<Timestamp> {
     let items = memory.items();
     let said = |source: ItemId| memory.get(source).and_then(|held| held.source.said_at);
@@ -56,7 +56,7 @@ pub(super) fn last_said(memory: &Memory, id: ItemId) -> Option<Timestamp> {
     }
 }
 
-/// What the user says it is worth, else what it is worth in itself.
+/// The user's score or rating, or else the intrinsic importance.
 pub(super) fn importance(memory: &Memory, id: ItemId) -> f64 {
     let items = memory.items();
     let rating = memory.marks(id).rating;
@@ -76,7 +76,7 @@ pub(super) fn importance(memory: &Memory, id: ItemId) -> f64 {
     }
 }
 
-/// How often it was said again or shown.
+/// How often an item was said again or shown.
 fn uses(memory: &Memory, id: ItemId) -> u64 {
     let items = memory.items();
     let again = match id.kind {

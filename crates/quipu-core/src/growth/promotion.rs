@@ -1,4 +1,4 @@
-//! Promotion: what the user says on several days, and what weighs enough on each of them, is of the profile (seed 3, §16).
+//! Fact promotion: facts that the user states on several days, with enough weight on each, become part of the profile.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::memory::Memory;
 use crate::time::day_number;
 
 impl GrowthContext<'_> {
-    /// Claims that have become part of the profile.
+    /// Facts to promote.
     pub fn promotions(&self) -> Vec<GrowthProposal> {
         let items = self.memory().items();
         let eligible = |fact: &&Fact| {
@@ -35,7 +35,7 @@ impl GrowthContext<'_> {
         items.facts().filter(eligible).filter_map(promoted).collect()
     }
 
-    /// Days on which the user said so, and on which it weighed enough: with how often it had been said by then.
+    /// Number of days on which the user said it with enough priority, given how often it had been said by then.
     fn days_of_weight(&self, fact: &Fact) -> u32 {
         let hits = self.memory().items().hits(fact.id).hits;
         let importance = priority::importance(self.memory(), fact.id);
@@ -50,7 +50,7 @@ impl GrowthContext<'_> {
     }
 }
 
-/// The days on which the user said it, in their own words, and how often on each. Whoever else repeats it adds nothing.
+/// The days on which the user said it, with the count of each. Repetitions by others do not count.
 pub(super) fn days_said(memory: &Memory, evidence: &[Evidence]) -> BTreeMap<i32, u64> {
     let mut days = BTreeMap::new();
     let own = evidence.iter().filter_map(|at| memory.get(at.source)).filter(|held| held.trust == Trust::User);

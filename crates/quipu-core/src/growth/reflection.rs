@@ -1,7 +1,7 @@
-//! Reflection by rules: what worked for this person and what did not, and what comes up again and again in one mood.
+//! Reflection by rules: what worked for this person, what did not, and which topics recur in one mood.
 //!
-//! A note is taken once, with its evidence, and gets a vote for every further day that says the same; before that it is used
-//! with care. What later turns out otherwise is taken back.
+//! A note is recorded once, with its evidence, and gets a vote for every further day that confirms it. A note that is
+//! refuted later is retracted.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,25 +18,25 @@ use crate::memory::Memory;
 use crate::predicate::normal;
 use crate::time::day_number;
 
-/// How sure a reflected note is (seed 3, §8).
+/// Confidence of a reflected note.
 pub(super) const CONFIDENCE: f64 = 0.7;
-/// Share of the episodes of a topic that must sound alike, and by how much it must be more than among the others.
+/// Least share of a topic's episodes with the same mood, and its least excess over the share among all other episodes.
 const ALIKE_MIN: f64 = 0.75;
 const ALIKE_MORE_MIN: f64 = 0.3;
 
-/// A note that could be taken, and the days that speak for it, the first place of each.
+/// A possible note and the days that support it, with the first evidence of each.
 struct Insight {
     text: String,
     tags: Vec<String>,
     days: BTreeMap<i32, Evidence>,
-    /// What it is about turned out otherwise on a later day.
+    /// True if a later day refutes it.
     refuted: bool,
-    /// The latest of the days, for the order.
+    /// Sort key: number of days, then the latest day.
     weight: (usize, i32),
 }
 
 impl GrowthContext<'_> {
-    /// Notes to take, votes to add and notes to take back: those with the most behind them first.
+    /// Notes to record, votes to add and notes to retract, best supported first.
     pub fn reflections(&self, name: Name<'_>) -> Vec<GrowthProposal> {
         let mut insights = self.problems_tell();
         insights.extend(self.moods_tell());
@@ -61,19 +61,19 @@ impl GrowthContext<'_> {
         found
     }
 
-    /// The note that says this, if it is kept.
+    /// The visible note with this text.
     pub(super) fn known(&self, text: &str) -> Option<&Note> {
         let items = self.memory().items();
         items.notes().find(|note| !items.is_hidden(note.id) && normal(&note.text) == normal(text))
     }
 
-    /// True if such a note was there and was taken back, or made room: it is not taken again by itself.
+    /// True if such a note was retracted: it is not recorded again automatically.
     pub(super) fn was_taken_back(&self, text: &str) -> bool {
         let items = self.memory().items();
         items.notes().any(|note| items.is_hidden(note.id) && normal(&note.text) == normal(text))
     }
 
-    /// What follows from what is known of an insight that is a note already.
+    /// The event for an insight that already is a note: a retraction or votes.
     fn seconded(&self, note: &Note, insight: &Insight) -> Option<GrowthProposal> {
         let (items, text) = (vec![note.id], note.text.clone());
         if insight.refuted {
@@ -113,7 +113,7 @@ impl GrowthContext<'_> {
             confidence_base: CONFIDENCE,
             votes: u32::try_from(days.saturating_sub(1)).unwrap_or(u32::MAX),
             evidence,
-            // What is inferred reaches as far as an agent's word at most.
+            // Inferred items reach at most as far as an agent.
             trust: least.unwrap_or(Trust::Web).min(Trust::Agent),
             tags: insight.tags,
         };
@@ -122,7 +122,7 @@ impl GrowthContext<'_> {
         GrowthProposal { what: GrowthSubject::Noted, items, text: insight.text, because, changes }
     }
 
-    /// What helped with each problem, and what did not.
+    /// Attempts that helped with each problem, and those that did not.
     fn problems_tell(&self) -> Vec<Insight> {
         let items = self.memory().items();
         let problems = items.tasks().filter(|task| task.kind == TaskKind::Problem && !items.is_hidden(task.id));
@@ -155,7 +155,7 @@ impl GrowthContext<'_> {
         approaches.values().flat_map(|tried| [of(tried, true), of(tried, false)]).flatten().collect()
     }
 
-    /// Topics that come up on several days, nearly always in the same mood.
+    /// Topics that recur on several days, nearly always in one mood.
     fn moods_tell(&self) -> Vec<Insight> {
         let items = self.memory().items();
         let mut topics: BTreeMap<String, Vec<&Episode>> = BTreeMap::new();
@@ -164,7 +164,7 @@ impl GrowthContext<'_> {
                 topics.entry(topic.to_lowercase()).or_default().push(episode);
             }
         }
-        // What somebody likes is known, and no insight.
+        // A known preference is not an insight.
         let liked = items.facts().filter(|fact| fact.is_active() && fact.fact_type == FactType::Preference);
         let liked: Vec<String> = liked.map(|fact| format!(" {} ", normal(&fact.object))).collect();
         let known = |topic: &str| liked.iter().any(|object| object.contains(&format!(" {} ", normal(topic))));
@@ -207,13 +207,13 @@ impl GrowthContext<'_> {
         if all > 0.0 { alike / all } else { 0.0 }
     }
 
-    /// A source as a whole.
+    /// Evidence that spans a whole source.
     pub(super) fn whole(&self, source: ItemId) -> Option<Evidence> {
         let held = self.memory().get(source)?;
         Some(Evidence { source, start: 0, end: u32::try_from(held.source.text.len()).unwrap_or(u32::MAX) })
     }
 
-    /// The days of some places, with the first place of each.
+    /// The days of the evidence, with the first evidence of each.
     fn days<'e>(&self, places: impl Iterator<Item = &'e Evidence>) -> BTreeMap<i32, Evidence> {
         let mut days = BTreeMap::new();
         for at in places {
@@ -225,17 +225,17 @@ impl GrowthContext<'_> {
     }
 }
 
-/// A problem as it is spoken of: one who keeps waking up has trouble with waking up.
+/// A problem as a noun phrase: "keeps waking up" gives "waking up".
 fn trouble(title: &str) -> &str {
     let rest = ["keep ", "keeps ", "kept "].iter().find_map(|kept| title.strip_prefix(kept));
     rest.filter(|rest| rest.split_whitespace().next().is_some_and(|word| word.ends_with("ing"))).unwrap_or(title)
 }
 
-/// Room for notes: there are as many as are kept, and the least of them makes room.
+/// Capacity for notes: at the limit, the weakest note makes room.
 pub(super) struct Room {
     kept: usize,
     max: usize,
-    /// Notes nobody agreed with, the least last.
+    /// Notes without agreement or marks, weakest last.
     weakest: Vec<(ItemId, String)>,
 }
 
@@ -246,13 +246,13 @@ impl Room {
         let mut idle: Vec<&&Note> =
             kept.iter().filter(|note| !note.is_agreed() && memory.marks(note.id) == Default::default()).collect();
         let last = |note: &Note| priority::last_used(memory, note.id);
-        // Of notes, importance and aging are alike: what was used last, and most, has the higher priority.
+        // Importance and aging of notes are equal, so the priority depends on the last use and the hits.
         idle.sort_by_key(|note| (Reverse(last(note)), Reverse(items.hits(note.id).hits), Reverse(note.id)));
         let weakest = idle.into_iter().map(|note| (note.id, note.text.clone())).collect();
         Self { kept: kept.len(), max, weakest }
     }
 
-    /// What has to go for one more note; `None` if nothing may.
+    /// Makes room for one more note: the retraction needed, if any; `None` if no note may be removed.
     pub(super) fn make(&mut self) -> Option<Option<GrowthProposal>> {
         if self.kept < self.max {
             self.kept += 1;

@@ -1,5 +1,5 @@
-//! Lines of the self-model that a pattern suggests. Nobody but the user confirms one, and what was declined is asked again
-//! only once twice as much speaks for it.
+//! Proposes tenets suggested by a pattern of facts. Only the user confirms one, and a declined tenet is proposed again
+//! only once its support has doubled.
 
 use super::promotion::days_said;
 use super::{GrowthContext, GrowthProposal, GrowthSubject, Name};
@@ -15,7 +15,7 @@ use crate::predicate::normal;
 use crate::reconcile::notes;
 
 impl GrowthContext<'_> {
-    /// Lines to put to the user.
+    /// Tenets to propose.
     pub fn tenet_proposals(&self, name: Name<'_>) -> Vec<GrowthProposal> {
         let items = self.memory().items();
         let asked = items.waiting().filter(|review| review.kind == ReviewKind::Tenet).count();
@@ -34,7 +34,7 @@ impl GrowthContext<'_> {
         found
     }
 
-    /// True for what the user said they like or always do, on enough days.
+    /// True for a preference or constraint that the user stated on enough days.
     fn is_pattern(&self, fact: &Fact) -> bool {
         let items = self.memory().items();
         matches!(fact.fact_type, FactType::Preference | FactType::Constraint)
@@ -48,14 +48,14 @@ impl GrowthContext<'_> {
             && guard::sensitivity(&fact.text).is_none()
     }
 
-    /// True if such a line is there: waiting or confirmed.
+    /// True if such a tenet is proposed or confirmed.
     fn is_asked(&self, text: &str) -> bool {
         let items = self.memory().items();
         let counts = |tenet: &&Tenet| tenet.status != TenetStatus::Outdated && !items.is_hidden(tenet.id);
         items.tenets().filter(counts).any(|tenet| notes::says_the_same(&tenet.text, text))
     }
 
-    /// The fact and the words it was said in.
+    /// The fact and its sources.
     fn rests_on(&self, fact: &Fact) -> Vec<ItemId> {
         let mut evidence: Vec<ItemId> = vec![fact.id];
         evidence.extend(fact.evidence.iter().map(|at| at.source));

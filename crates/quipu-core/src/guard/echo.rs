@@ -1,6 +1,6 @@
-//! The loop guard: what a memory has just shown must not come back as something new.
+//! The loop guard: recently shown memories must not be recorded again as new.
 //!
-//! A person or a program may paste a pack into a turn, and a model repeats what it was given. Neither is news.
+//! A person or a program may paste a pack into a turn, and a model repeats its context. Neither is new information.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -9,11 +9,11 @@ use crate::id::ItemId;
 
 /// Words in a shingle.
 const SHINGLE_WORDS: usize = 5;
-/// Fewest words of a sentence that may be found inside a longer memory.
+/// Fewest words of a sentence that is compared with a part of a longer memory.
 const CONTAINED_WORDS_MIN: usize = 4;
-/// Shingles of a sentence that must stand in one memory, in percent.
+/// Percentage of a sentence's shingles that one memory must contain.
 const OVERLAP_PERCENT_MIN: usize = 80;
-/// Words a repetition may add without saying anything new.
+/// Words a repetition may add without new information.
 const FILLERS: [&str; 30] = [
     "a",
     "an",
@@ -47,7 +47,7 @@ const FILLERS: [&str; 30] = [
     "then",
 ];
 
-/// What was shown lately, to be compared with.
+/// Recently shown texts, for comparison.
 #[derive(Debug, Clone, Default)]
 pub struct Echo {
     shown: Vec<RecentTexts>,
@@ -55,14 +55,14 @@ pub struct Echo {
 
 #[derive(Debug, Clone)]
 struct RecentTexts {
-    /// Words with a space before and after each.
+    /// The words, each with a space before and after it.
     line: String,
     words: HashSet<String>,
     shingles: HashSet<String>,
 }
 
 impl Echo {
-    /// Takes in memory texts, or the lines of a pack: what a pack writes before the words is left out.
+    /// Takes memory texts or lines of a pack; a pack's labels are removed.
     pub fn new<'a>(shown: impl Iterator<Item = &'a str>) -> Self {
         let shown = shown.map(|text| words(unlabelled(text)[0])).filter(|words| !words.is_empty()).map(|words| {
             RecentTexts { line: spaced(&words), shingles: shingles(&words), words: words.into_iter().collect() }
@@ -70,20 +70,20 @@ impl Echo {
         Self { shown: shown.collect() }
     }
 
-    /// True if the sentence says nothing that was not shown.
+    /// True if the sentence contains nothing new.
     ///
-    /// It is one of the shown memories, or stands in one word for word (four words and more), or four fifths of its
-    /// five-word shingles are in one and no word that matters is new. "I" and "you" are taken for the same, since a
-    /// repetition changes them. One other name, number or "not" makes it news.
+    /// It equals a shown memory; or has at least four words and occurs in one verbatim; or four fifths of its five-word
+    /// shingles occur in one and it adds no other words than fillers. "I" and "you" are equal, since a repetition swaps
+    /// them. One other name, number or "not" makes it new.
     ///
-    /// A sentence over several lines may be several memories below one another: then each line is one.
+    /// A sentence of several lines may be several memories below one another: each line is then compared alone.
     pub fn covers(&self, sentence: &str) -> bool {
         let lines = || sentence.lines().map(str::trim).filter(|line| !line.is_empty());
         let below_one_another = || lines().all(|line| self.covers_line(line) || self.opens_one(line));
         self.covers_line(sentence) || (lines().nth(1).is_some() && below_one_another())
     }
 
-    /// True if a shown memory begins with these words: where a sentence ends is a guess.
+    /// True if a shown memory begins with these words, because sentence ends are only guessed.
     fn opens_one(&self, line: &str) -> bool {
         let opens = |line: &&str| {
             let line = spaced(&words(line));
@@ -113,7 +113,7 @@ impl Echo {
     }
 }
 
-/// The words in lower case, with first and second person taken for the same.
+/// The words in lower case, with the second person mapped to the first.
 fn words(text: &str) -> Vec<String> {
     let lower = text.to_lowercase().replace('’', "'");
     let mut words = Vec::new();
@@ -140,13 +140,13 @@ fn shingles(words: &[String]) -> HashSet<String> {
     words.windows(SHINGLE_WORDS).map(|window| window.join(" ")).collect()
 }
 
-/// A speaker's name is no longer than so many words.
+/// Longest name of a speaker, in words.
 const SPEAKER_WORDS_MAX: usize = 5;
-/// What a pack puts before the statements that were read from words.
+/// What a pack puts before statements read from a source.
 const NOTED: &str = "(noted: ";
 
-/// The words of a pack's line: without its mark, and without its speaker too, as far as there is one. Any other text is as
-/// it is. Packs of earlier versions began a line with `- [id · date · speaker · trust] `.
+/// The readings of a line: a pack's line without its mark, and also without its speaker if it has one; any other text
+/// unchanged. Packs of earlier versions began a line with `- [id · date · speaker · trust] `.
 fn unlabelled(line: &str) -> Vec<&str> {
     let trimmed = line.trim_start_matches(['>', ' ', '\t']);
     if let Some((label, words)) = trimmed.strip_prefix("- [").and_then(|label| label.split_once("] "))
@@ -174,16 +174,16 @@ fn is_mark(mark: &str) -> bool {
     is_number || mark.parse::<ItemId>().is_ok()
 }
 
-/// What the opening of a pack begins with.
+/// The start of a pack.
 const OPENING: &str = "<memory user=\"";
-/// What ends a pack.
+/// The end of a pack.
 const CLOSING: &str = "</memory>";
 
-/// The parts of a text, in bytes, that are not inside a quoted pack; in order, none of them empty.
+/// The byte ranges of a text outside quoted packs, in order and not empty.
 ///
-/// A pack without its end goes as far as its lines look like a pack's. Quoting with `> ` is seen through.
+/// A pack without an end extends over the lines that look like a pack's. Quoting with `> ` is ignored.
 pub fn strip_packs(text: &str) -> Vec<Range<usize>> {
-    // ASCII folding keeps byte positions.
+    // ASCII lower-casing keeps byte positions.
     let lower = text.to_ascii_lowercase();
     let mut outside = Vec::new();
     let mut from = 0;
@@ -213,7 +213,7 @@ pub fn strip_packs(text: &str) -> Vec<Range<usize>> {
     outside
 }
 
-/// How many bytes at the start are lines of a pack.
+/// Length in bytes of the leading lines that look like a pack's.
 fn packlike(text: &str) -> usize {
     const STARTS: [&str; 6] = [
         OPENING_WORDS,
@@ -238,5 +238,5 @@ fn packlike(text: &str) -> usize {
     length
 }
 
-/// What a pack says of itself.
+/// The introduction of a pack.
 const OPENING_WORDS: &str = "reference data from long-term memory";

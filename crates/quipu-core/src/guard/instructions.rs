@@ -1,17 +1,17 @@
-//! Text that speaks to the model: a flag for quarantine.
+//! Flags text that addresses the model, for quarantine.
 //!
-//! This is not the defence against planted memories: filters of this kind let most attacks through. The defence is that
-//! what a text may become follows from where it came from (see [`crate::event::Trust`]). The flag only puts the
-//! clumsy attempts before a person's eyes.
+//! This is not the defence against planted memories: filters of this kind miss most attacks. The defence is that the
+//! origin of a text limits what it may become (see [`crate::event::Trust`]). The flag only presents obvious attempts to
+//! a person.
 
 use std::sync::LazyLock;
 
 use regex::{RegexSet, RegexSetBuilder};
 use serde::Deserialize;
 
-/// What comes with Quipu.
+/// The built-in patterns.
 const FILE: &str = include_str!("instructions.toml");
-/// Bytes the compiled patterns and their automaton may take.
+/// Size limit of the compiled patterns and their automaton, in bytes.
 const COMPILED_BYTES_MAX: usize = 32 << 20;
 
 #[derive(Debug, Deserialize)]
@@ -31,23 +31,24 @@ static SIGNS: LazyLock<Signs> = LazyLock::new(|| {
     parse(FILE).expect("the built-in signs are well formed")
 });
 
-/// True if a text that is not the user's own reads like instructions to a model: it sets earlier ones aside, takes over
-/// the role, imitates the frame of a chat or the call of a tool, reaches for the memory, or hides what it says.
+/// True if a text reads like instructions to a model: it overrides earlier instructions, takes over the role, imitates
+/// a chat template or a tool call, manipulates the memory, or hides text.
 ///
-/// Meant for web pages, answers of tools, documents and imports. A user may say any of this.
+/// Meant for web pages, tool output, documents and imports. The user's own text is exempt.
 pub fn looks_like_instructions(text: &str) -> bool {
     let (plain, hidden) = seen(text);
     hidden.tagged || hidden.count > SIGNS.invisible_max || SIGNS.set.is_match(&plain)
 }
 
-/// Characters of a text that a person does not see.
+/// Invisible characters of a text.
 struct Hidden {
     count: usize,
-    /// Letters written in the tag block, which nothing but hiding needs. Flags of regions use some after a black flag.
+    /// True if letters are written in the tag block. Flags of regions, which use it after a black flag, do not count.
     tagged: bool,
 }
 
-/// The text in lower case as a model reads it, line ends kept and other white space single; and what was invisible.
+/// The text in lower case without invisible characters, with line breaks kept and other white space single; and the
+/// invisible characters.
 fn seen(text: &str) -> (String, Hidden) {
     let mut plain = String::with_capacity(text.len());
     let mut hidden = Hidden { count: 0, tagged: false };
@@ -64,7 +65,7 @@ fn seen(text: &str) -> (String, Hidden) {
             | '\u{ad}' => {
                 hidden.count += 1;
             }
-            // Joiners belong to some scripts and to emoji.
+            // Joiners are part of some scripts and of emoji.
             '\u{200c}' | '\u{200d}' | '\u{fe0f}' | '\u{e007f}' => {}
             '\n' => {
                 in_flag = false;
@@ -88,7 +89,7 @@ fn seen(text: &str) -> (String, Hidden) {
 
 fn parse(text: &str) -> Result<Signs, String> {
     let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
-    // A line end is white space inside a sentence; the start of a line is written `\n`.
+    // A space in a pattern also matches a line break; the start of a line is written `\n`.
     let spelled = file.patterns.iter().map(|pattern| pattern.replace(r"\b", r"(?-u:\b)").replace(' ', r"[ \n]"));
     let spelled = spelled.map(|pattern| pattern.replace(r"\w", "[a-z0-9_]"));
     let set = RegexSetBuilder::new(spelled)

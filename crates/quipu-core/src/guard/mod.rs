@@ -1,7 +1,7 @@
-//! The guard at the door: what must not be stored, what is stored only with leave, and what is looked at twice.
+//! Guards on input: what must not be stored, what needs consent, and what is quarantined.
 //!
-//! All of it is text in, answer out. It knows shapes and words, not meanings: it misses things and is wrong at times,
-//! so nothing else may be less careful because of it.
+//! All guards are pure functions of text. They match shapes and words, not meanings: they miss cases and have false
+//! positives, so no other check may rely on them.
 
 pub mod echo;
 pub mod instructions;

@@ -1,4 +1,4 @@
-//! Secrets are taken out before anything is stored: `[REDACTED:kind]` stands in their place.
+//! Replaces secrets by `[REDACTED:kind]` before anything is stored.
 
 mod check;
 mod rules;
@@ -8,37 +8,37 @@ use std::ops::Range;
 
 use rules::RULES;
 
-/// What a marker begins with.
+/// Start of a marker.
 const MARKER: &str = "[REDACTED:";
 /// Longest kind in a marker, in bytes; anything longer is not a marker.
 const KIND_BYTES_MAX: usize = 32;
-/// Redaction is repeated until nothing more is found, since what is next to a marker may now read differently.
+/// Redaction is repeated until nothing is found, since a new marker may change how its surroundings match.
 const PASSES_MAX: usize = 8;
 
-/// A text without the secrets that were recognised.
+/// A text without its recognised secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redacted<'t> {
-    /// The text to keep. Borrowed when nothing was found.
+    /// The redacted text; borrowed if nothing was found.
     pub text: Cow<'t, str>,
-    /// What was taken out, in the order of the text.
+    /// The redactions, in text order.
     pub found: Vec<Redaction>,
 }
 
-/// One secret that was taken out.
+/// One redacted secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redaction {
-    /// What it was: `github_token`, `password`, `credit_card`, …
+    /// Its kind: `github_token`, `password`, `credit_card`, …
     pub kind: &'static str,
-    /// Where its marker stands in the new text, in bytes.
+    /// Byte range of its marker in the redacted text.
     pub span: Range<usize>,
 }
 
-/// Replaces every secret that is recognised by `[REDACTED:kind]`.
+/// Replaces every recognised secret by `[REDACTED:kind]`.
 ///
-/// Of an assignment, a sentence or a connection string only the value goes; the words around it stay. What is already
-/// a marker stays, so redacting twice is redacting once. Placeholders (`<password>`, `****`, `${VAR}`) stay too.
+/// Of an assignment, a sentence or a connection string only the value is replaced. Markers are kept, so redaction is
+/// idempotent. Placeholders (`<password>`, `****`, `${VAR}`) are kept too.
 ///
-/// Not guaranteed: a secret of unknown shape that nothing introduces is not recognised.
+/// A secret of unknown shape without a label is not recognised.
 pub fn redact(text: &str) -> Redacted<'_> {
     let mut now = Cow::Borrowed(text);
     let mut found = Vec::new();
@@ -54,14 +54,14 @@ pub fn redact(text: &str) -> Redacted<'_> {
     Redacted { text: now, found }
 }
 
-/// A secret where it stands, with the place of its rule in the file: the smaller one names the kind.
+/// A secret and the index of its rule; the smallest index determines the kind.
 #[derive(Debug, Clone)]
 struct Secret {
     span: Range<usize>,
     rule: usize,
 }
 
-/// The secrets of a text: in order, apart from each other, none of them a marker.
+/// The secrets of a text: in order, disjoint, and not markers.
 fn secrets_in(text: &str) -> Vec<Secret> {
     let rules = &*RULES;
     let hits = rules.set.matches(text);
@@ -91,7 +91,7 @@ fn secrets_in(text: &str) -> Vec<Secret> {
     apart
 }
 
-/// Where markers stand.
+/// The byte ranges of markers.
 fn markers(text: &str) -> Vec<Range<usize>> {
     let marker = |at: usize| {
         let kind = &text[at + MARKER.len()..];
@@ -101,7 +101,7 @@ fn markers(text: &str) -> Vec<Range<usize>> {
     text.match_indices(MARKER).filter_map(|(at, _)| marker(at)).collect()
 }
 
-/// The span, widened so that it cuts no marker; nothing if it holds nothing but a marker.
+/// The span, widened to include partly covered markers; none if it contains only markers.
 fn outside(markers: &[Range<usize>], mut span: Range<usize>) -> Option<Range<usize>> {
     let first = markers.partition_point(|marker| marker.end <= span.start);
     let mut covered = 0;
@@ -116,7 +116,7 @@ fn outside(markers: &[Range<usize>], mut span: Range<usize>) -> Option<Range<usi
     (span.len() > covered).then_some(span)
 }
 
-/// The text with markers in place of secrets, and where all markers made so far stand now.
+/// Inserts markers; returns the text and the new positions of all markers so far.
 fn replace(text: &str, secrets: &[Secret], before: &[Redaction]) -> (String, Vec<Redaction>) {
     let mut next = String::with_capacity(text.len());
     let mut moved = Vec::with_capacity(before.len() + secrets.len());
@@ -127,7 +127,7 @@ fn replace(text: &str, secrets: &[Secret], before: &[Redaction]) -> (String, Vec
             let start = next.len() + kept.span.start - from;
             moved.push(Redaction { kind: kept.kind, span: start..start + kept.span.len() });
         }
-        // What the secret swallows is told as part of it.
+        // Redactions inside the secret become part of it.
         while earlier.next_if(|kept| kept.span.start < secret.span.end).is_some() {}
         next.push_str(&text[from..secret.span.start]);
         let kind = RULES.kind(secret.rule);

@@ -1,4 +1,4 @@
-//! Statements that are kept only with the person's leave.
+//! Detects sensitive statements, which are stored only with consent.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
-/// What comes with Quipu.
+/// The built-in patterns.
 const FILE: &str = include_str!("sensitive.toml");
-/// Bytes a compiled pattern may take.
+/// Size limit of a compiled pattern, in bytes.
 const COMPILED_BYTES_MAX: usize = 32 << 20;
 
-/// Why a statement is kept only if the person opted in.
+/// Categories of statements that are stored only if the user opted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SensitiveKind {
@@ -25,13 +25,13 @@ pub enum SensitiveKind {
     TradeUnion,
     /// Arrests, convictions, prison.
     CriminalRecord,
-    /// Race or ethnic origin. A nationality is none.
+    /// Race or ethnic origin, but not nationality.
     Ethnicity,
-    /// The number of a passport, licence or other document of a state.
+    /// The number of a passport, licence or other official document.
     GovernmentId,
-    /// Sex life and what is as private.
+    /// Sex life and comparably private matters.
     Intimate,
-    /// Illnesses and acts that people are treated worse for: psychosis, self-harm, addiction, HIV. Other health is none.
+    /// Stigmatised illnesses and acts: psychosis, self-harm, addiction, HIV. Other health is not included.
     StigmatisedHealth,
 }
 
@@ -69,10 +69,10 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     parse(FILE).expect("the built-in words are well formed")
 });
 
-/// What makes a statement one that is kept only if the person opted in; the first kind of the list it falls under.
+/// The category of a sensitive statement; the first matching one.
 ///
-/// Conservative: it answers only for a plain statement about a person, in English. Ordinary health, nationality,
-/// and a religion, party or orientation that is merely talked about are none of its business.
+/// Conservative: it matches only plain statements about a person, in English. Ordinary health, nationality, and a
+/// religion, party or orientation that is only mentioned do not match.
 pub fn sensitivity(text: &str) -> Option<SensitiveKind> {
     let lower = text.to_lowercase().replace('’', "'");
     PATTERNS.iter().find(|pattern| pattern.holds(&lower)).map(|pattern| pattern.kind)
@@ -88,7 +88,7 @@ impl Pattern {
     }
 }
 
-/// One pattern a kind.
+/// Compiles one pattern per category.
 fn parse(text: &str) -> Result<Vec<Pattern>, String> {
     let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
     let parts = BTreeMap::from([("<<who>>", &file.who), ("<<is>>", &file.is), ("<<party>>", &file.party)]);

@@ -1,4 +1,4 @@
-//! The changes that make and change items.
+//! The changes that create and modify derived items.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -16,178 +16,178 @@ use crate::id::ItemId;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum DerivedChange {
-    /// A claim was taken up. If it is active and its slot holds one value, it ends the one that was active.
+    /// A fact was asserted. If it is active and its slot holds one value, it ends the fact that was active.
     FactAsserted {
-        /// The claim.
+        /// The fact.
         fact: Box<Fact>,
-        /// Others that it ends: what cannot hold beside it.
+        /// Other facts that it ends because they conflict with it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ends: Vec<ItemId>,
-        /// True if what it ends was never true; otherwise it was true until now.
+        /// True if the ended facts were never true; otherwise they were true until now.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         corrects: bool,
     },
-    /// A claim was heard again.
+    /// A fact was said again.
     FactSeen {
-        /// Which.
+        /// The fact.
         fact: ItemId,
-        /// Where.
+        /// The evidence.
         evidence: Evidence,
-        /// When.
+        /// The time.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<Timestamp>,
     },
-    /// A claim's state changed.
+    /// A fact changed.
     FactChanged(FactChange),
-    /// What had ended a fact was never so: it holds again.
+    /// The end of a fact was wrong: it is active again.
     FactRestored {
-        /// Which.
+        /// The fact.
         fact: ItemId,
     },
-    /// The user does not want a value again.
+    /// The user rejected a value.
     ValueRejected(RejectedValue),
-    /// Candidates did not pass the gate.
+    /// The gate refused candidates.
     CandidatesRefused {
-        /// Which, and why; never the value itself.
+        /// The candidates and reasons; never the values.
         refused: Vec<Refused>,
     },
-    /// A stretch of a session was summed up. Nothing, if a turn of it is told already: the first episode stays.
+    /// An episode was recorded. Ignored if a turn of it belongs to an episode already.
     EpisodeRecorded(Box<Episode>),
-    /// A task, goal or problem came up.
+    /// A task, goal or problem was opened.
     TaskOpened(Box<Task>),
-    /// A task moved on.
+    /// A task changed.
     TaskChanged(TaskChange),
-    /// An insight was noted.
+    /// A note was recorded.
     NoteRecorded(Box<Note>),
-    /// An insight was agreed with.
+    /// A note was seconded.
     NoteSeconded {
-        /// Which.
+        /// The note.
         note: ItemId,
-        /// Where, if it was said.
+        /// The evidence, if it was said.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         evidence: Option<Evidence>,
     },
-    /// A line of the self-model was proposed or confirmed.
+    /// A tenet was proposed or confirmed.
     TenetRecorded(Box<Tenet>),
-    /// A line of the self-model was decided on or reworded.
+    /// A tenet was decided on or reworded.
     TenetChanged(TenetChange),
-    /// Something waits for a person.
+    /// A review was opened.
     ReviewOpened(Box<Review>),
-    /// A person decided.
+    /// A review was decided.
     ReviewDecided {
-        /// On what.
+        /// The review.
         review: ItemId,
-        /// How.
+        /// The decision.
         decision: ReviewDecision,
     },
-    /// The user took an item back; it is kept for history.
+    /// The user retracted an item; it stays in the history.
     ItemRetracted {
-        /// Which.
+        /// The item.
         item: ItemId,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Items were one and the same.
+    /// Duplicate items were merged.
     ItemsMerged {
-        /// These are now part of the other.
+        /// The items that became part of the other.
         from: Vec<ItemId>,
-        /// The one that stays.
+        /// The surviving item.
         into: ItemId,
     },
-    /// An exchange of a session was told. Nothing, if a source of it is told already: the first telling stays.
+    /// An exchange was summarised. Ignored if a source of it is summarised already.
     TurnSummarized(Box<TurnSummary>),
-    /// The base truth of a session got an entry, from a summary or by hand.
+    /// An entry was added to the base truth of a session, from a summary or by hand.
     BaseTruthAdded(Box<Truth>),
-    /// An entry left the base truth. A hard exception leaves by hand only.
+    /// An entry was removed from the base truth. A hard exception is removed by hand only.
     BaseTruthRemoved {
-        /// Which.
+        /// The entry.
         truth: ItemId,
-        /// The exchange that says so, by its first source; none for a removal by hand.
+        /// The first source of the exchange that removed it; none for a removal by hand.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exchange: Option<ItemId>,
     },
-    /// Entries became one; it rests on them. Nothing, unless all of them are in force and none is a hard exception.
+    /// Entries were merged into one that rests on them. Ignored unless all are in force and none is a hard exception.
     BaseTruthMerged(Box<Truth>),
-    /// The base truth was kept as it was: a snapshot to look back at.
+    /// A snapshot of the base truth was recorded.
     BaseTruthKept {
-        /// The conversation.
+        /// The session.
         session: String,
-        /// The newest turn that was told.
+        /// The newest summarised turn.
         turn: u32,
     },
-    /// A conversation is over, unless it goes on later.
+    /// A session ended; it may continue later.
     SessionEnded {
-        /// Which.
+        /// The session.
         session: String,
     },
-    /// A pattern of the core document became a category. The patches of the same event move what belongs there.
+    /// A pattern of the core document became a category. The patches of the same event move its members.
     #[serde(rename = "SCHEMA_PROMOTION")]
     SchemaPromoted(Box<Promotion>),
-    /// Items were shown. Counted outside the ledger and written down now and then; what is gone is passed over.
+    /// Items were shown. Counted outside the ledger and recorded in batches; missing items are skipped.
     HitsCounted {
-        /// Which, and how often.
+        /// The items and counts.
         hits: Vec<ItemHits>,
     },
-    /// A claim was said on so many days that it is of the profile now.
+    /// A fact became part of the profile because it was said on enough days.
     FactPromoted {
-        /// Which.
+        /// The fact.
         fact: ItemId,
-        /// The days.
+        /// The number of days.
         days: u32,
     },
-    /// Fields of the core document that stand for facts changed. Each change makes the parents it needs, and applies
-    /// whatever stood there.
+    /// Fields of the core document derived from facts changed. Each change creates the parents it needs and applies
+    /// regardless of the previous value.
     CoreFieldsChanged {
-        /// In order.
+        /// The changes, in order.
         changes: Vec<FieldChange>,
     },
-    /// A person edited the core document. Containers that are missing are made before the patch is applied.
+    /// A person edited the core document. Missing containers are created before the patch is applied.
     CoreEdited {
         /// Objects and lists that the patch adds to.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         within: Vec<Container>,
-        /// RFC 6902, guarded.
+        /// A guarded patch (RFC 6902).
         patch: Patch,
     },
-    /// Items left the active index; they are looked for where it has nothing good. What is gone is passed over.
+    /// Items left the active index. Missing items are skipped.
     ItemsDemoted {
-        /// Which.
+        /// The items.
         items: Vec<ItemId>,
-        /// Why.
+        /// The reason.
         because: Demotion,
     },
 }
 
-/// What changed about a fact. `None` leaves that aspect as it was.
+/// A change of a fact. `None` leaves a member unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FactChange {
-    /// Which.
+    /// The fact.
     pub fact: ItemId,
-    /// Whether it counts.
+    /// The new status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<FactStatus>,
-    /// Since when it holds.
+    /// Start of validity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
-    /// Until when it held.
+    /// End of validity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_to: Option<Timestamp>,
-    /// How sure, 0 to 1.
+    /// Confidence, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence_base: Option<f64>,
-    /// What the user gives it, 0 to 10.
+    /// Score set by the user, 0 to 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_fact_score: Option<u8>,
-    /// How far it may reach, once the user stands by it.
+    /// The new trust, once the user confirmed the fact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
-    /// Where it was said.
+    /// The evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
 }
 
 impl FactChange {
-    /// A change of nothing yet.
+    /// A change without effect.
     pub fn of(fact: ItemId) -> Self {
         let (status, valid_from, valid_to) = (None, None, None);
         let (confidence_base, user_fact_score) = (None, None);
@@ -195,69 +195,69 @@ impl FactChange {
     }
 }
 
-/// A value that stays out: what the user took back is not read out of old sources again.
+/// A rejected value: it is not extracted from old sources again.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RejectedValue {
-    /// Whom it was about.
+    /// The subject.
     pub subject: String,
-    /// The relation.
+    /// The predicate.
     pub predicate: String,
     /// The value in its [normal](crate::predicate::normal) form.
     pub value: String,
 }
 
 impl RejectedValue {
-    /// The three in one.
+    /// The lookup key.
     pub(crate) fn key(&self) -> String {
         format!("{}|{}|{}", self.subject, self.predicate, self.value)
     }
 }
 
-/// A candidate that did not pass.
+/// A refused candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
-    /// Where it stands.
+    /// Its evidence.
     pub evidence: Evidence,
-    /// The relation, or the kind of item.
+    /// The predicate, or the kind of item.
     pub predicate: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// What changed about a task. `None` leaves that aspect as it was.
+/// A change of a task. `None` leaves a member unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskChange {
-    /// Which.
+    /// The task.
     pub task: ItemId,
-    /// Where it stands now.
+    /// The new status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<TaskStatus>,
-    /// By when.
+    /// The due date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<Timestamp>,
-    /// From 1 to 10.
+    /// Priority, 1 to 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
-    /// Something more was tried.
+    /// A further attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<Attempt>,
-    /// Where it was said.
+    /// The evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
-    /// When.
+    /// The time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
 }
 
-/// What changed about a tenet.
+/// A change of a tenet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TenetChange {
-    /// Which.
+    /// The tenet.
     pub tenet: ItemId,
-    /// Whether it counts.
+    /// The new status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<TenetStatus>,
-    /// The line in other words.
+    /// The new text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
@@ -298,7 +298,7 @@ impl DerivedChange {
         }
     }
 
-    /// The item it makes, if it makes one.
+    /// The item it creates, if any.
     pub fn makes(&self) -> Option<ItemId> {
         match self {
             Self::FactAsserted { fact, .. } => Some(fact.id),
@@ -312,7 +312,7 @@ impl DerivedChange {
         }
     }
 
-    /// The items that must be there for it to apply.
+    /// The items that must exist for it to apply.
     pub fn needs(&self) -> Vec<ItemId> {
         let sources = |evidence: &[Evidence]| evidence.iter().map(|at| at.source).collect::<Vec<_>>();
         let and = |item: ItemId, evidence: &Option<Evidence>| {
@@ -335,7 +335,7 @@ impl DerivedChange {
             Self::NoteSeconded { note, evidence } => and(*note, evidence),
             Self::TenetRecorded(tenet) => tenet.evidence.clone(),
             Self::TenetChanged(change) => vec![change.tenet],
-            // What is proposed of the schema, or as new words, is about nothing that is there yet.
+            // A schema promotion and a new statement are about nothing that exists yet.
             Self::ReviewOpened(review) if review.kind == ReviewKind::SchemaPromotion => Vec::new(),
             Self::ReviewOpened(review) => {
                 let about = std::iter::once(review.about).chain(review.against);
@@ -351,17 +351,17 @@ impl DerivedChange {
                 needs.extend(&truth.rests_on);
                 needs
             }
-            // What a summary takes out may be gone already; what a person takes out was there.
+            // An entry that a summary removes may be gone already; one that a person removes must exist.
             Self::BaseTruthRemoved { truth, exchange } => vec![exchange.unwrap_or(*truth)],
             Self::BaseTruthKept { .. } | Self::SessionEnded { .. } => Vec::new(),
             Self::FactPromoted { fact, .. } | Self::FactRestored { fact } => vec![*fact],
-            // One item that is gone does not take the others with it.
+            // One missing item does not make the change an orphan.
             Self::HitsCounted { .. } | Self::ItemsDemoted { .. } | Self::SchemaPromoted(_) => Vec::new(),
             Self::CoreFieldsChanged { .. } | Self::CoreEdited { .. } => Vec::new(),
         }
     }
 
-    /// The places in sources it rests on.
+    /// The evidence it rests on.
     pub fn places(&self) -> Vec<Evidence> {
         match self {
             Self::FactAsserted { fact, .. } => fact.evidence.clone(),
@@ -380,7 +380,7 @@ impl DerivedChange {
         }
     }
 
-    /// The items it is about, for a history of one of them.
+    /// True if it belongs in the history of this item.
     pub fn is_about(&self, item: ItemId) -> bool {
         let displaced = matches!(self, Self::FactAsserted { ends, .. } if ends.contains(&item));
         let left = match self {

@@ -1,12 +1,13 @@
-//! An episode: a small story, told by a stretch of turns.
+//! Episodes: a stretch of turns with a title and a summary.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::id::ItemId;
 
-/// How a stretch sounds on the whole.
+/// Overall sentiment of an episode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Sentiment {
     /// Glad.
@@ -17,8 +18,9 @@ pub enum Sentiment {
     Negative,
 }
 
-/// Feeling in two numbers.
+/// Emotion in two dimensions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Affect {
     /// From −1 (bad) to 1 (good).
     pub valence: f64,
@@ -28,48 +30,49 @@ pub struct Affect {
 
 /// A stretch of one session with a summary. The sentences themselves stay in the sources.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Episode {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
-    /// The conversation.
+    /// The session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// Its sources, in order; never empty.
     pub sources: Vec<ItemId>,
-    /// Positions of the first and last source within the session, from 0.
+    /// Indices of the first and last source within the session, from 0.
     pub turn_range: (u32, u32),
     /// A few words.
     pub title: String,
     /// A few sentences.
     pub summary: String,
-    /// The sentences the summary was drawn from, verbatim.
+    /// The sentences the summary was taken from, verbatim.
     pub raw_excerpt: String,
-    /// When it began.
+    /// Start of the episode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Timestamp>,
-    /// When it ended.
+    /// End of the episode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<Timestamp>,
-    /// Who spoke, by name or role.
+    /// The speakers, by name or role.
     pub participants: Vec<String>,
-    /// What it is about, most telling first.
+    /// Its topics, most significant first.
     pub topics: Vec<String>,
-    /// How it sounds.
+    /// The sentiment.
     pub sentiment: Sentiment,
-    /// How it feels.
+    /// The emotion.
     pub affect: Affect,
     /// From 1 to 10.
     pub importance: u8,
-    /// Places of the core document it influenced.
+    /// Paths of the core document it influenced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub related_paths: Vec<String>,
-    /// Facts read in it.
+    /// Facts extracted from it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<ItemId>,
-    /// The broad field.
+    /// The broad subject area.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
-    /// Free words.
+    /// Free tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
 }

@@ -1,11 +1,12 @@
-//! Receipts: where a statement was read.
+//! Evidence: where in the sources a statement was read.
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::ItemId;
 
-/// A place in a source.
+/// A byte range in a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// The source.
     pub source: ItemId,
@@ -17,8 +18,9 @@ pub struct Evidence {
 
 /// A sparse connection from one item to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Link {
-    /// What connects them: `impacts`, `about`, `same_as`.
+    /// The relation: `impacts`, `about`, `same_as`.
     pub rel: String,
     /// The other item.
     pub to: ItemId,

@@ -1,4 +1,4 @@
-//! A fact: one atomic claim, when it held, and what it rests on.
+//! Facts: atomic claims with their validity and evidence.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,13 @@ use super::{Evidence, Link};
 use crate::event::{SourceKind, Trust};
 use crate::id::ItemId;
 
-/// The qualifier that says how exact the time of a fact is, if that is not seen from the time itself, and its value.
+/// The qualifier for the precision of a fact's time where the time itself does not show it, and its value.
 pub(crate) const PRECISION: &str = "precision";
 pub(crate) const WEEK: &str = "week";
 
-/// What a fact is about.
+/// Type of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FactType {
     /// Something that happened.
@@ -24,7 +25,7 @@ pub enum FactType {
     Trait,
     /// Who someone is.
     Identity,
-    /// What someone is bound to do.
+    /// An obligation or a plan.
     Commitment,
     /// What someone likes or wants.
     Preference,
@@ -36,9 +37,10 @@ pub enum FactType {
 
 /// How long a fact is expected to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TimeSpan {
-    /// A single thing, days at most.
+    /// Days at most.
     ShortTerm,
     /// Weeks or months.
     MediumTerm,
@@ -50,51 +52,53 @@ pub enum TimeSpan {
     Future,
 }
 
-/// Whether a fact counts. *Superseded* was true once; *corrected* never was.
+/// Status of a fact. *Superseded* was true once; *corrected* never was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FactStatus {
-    /// It counts.
+    /// It holds.
     Active,
     /// It held until `valid_to`.
     Superseded,
     /// It was never true.
     Corrected,
-    /// Another source says otherwise, and nobody has settled it.
+    /// Another source contradicts it, and the conflict is not settled.
     Contested,
     /// Not sure enough to be used.
     Uncertain,
-    /// The user took it back.
+    /// The user retracted it.
     Retracted,
 }
 
 /// One claim.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fact {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
-    /// Whom it is about: `user` or a name.
+    /// The subject: `user` or a name.
     pub subject: String,
-    /// The relation.
+    /// The predicate.
     pub predicate: String,
     /// The value.
     pub object: String,
     /// The claim as a sentence.
     pub text: String,
-    /// What it is about.
+    /// Its type.
     #[serde(rename = "type")]
     pub fact_type: FactType,
     /// How long it is expected to hold.
     pub time_span: TimeSpan,
-    /// Subject, predicate and key in one: of facts that share a slot and hold one value, at most one is active.
+    /// Subject, predicate and key in one: of the facts in a slot that holds one value, at most one is active.
     pub slot: String,
     /// True if the slot holds one value at a time.
     #[serde(default, skip_serializing_if = "is_false")]
     pub single: bool,
-    /// Since when it holds; unknown stays unknown.
+    /// Start of validity; unknown stays unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
-    /// Until when it held.
+    /// End of validity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_to: Option<Timestamp>,
     /// When it was first said.
@@ -106,70 +110,69 @@ pub struct Fact {
     /// How often it was said.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub seen_count: u32,
-    /// Where it was said. Empty only if it was entered by hand: then the event that made it is the evidence.
+    /// The evidence. Empty only if it was entered by hand: then the event that recorded it is the evidence.
     pub evidence: Vec<Evidence>,
-    /// The class of the source.
+    /// Kind of the source.
     pub source: SourceKind,
-    /// How far it may reach: the least of its sources.
+    /// The least trust of its sources.
     pub trust: Trust,
-    /// How sure, 0 to 1, before any question is asked.
+    /// Confidence, 0 to 1, independent of any query.
     pub confidence_base: f64,
-    /// What the user gave it, 0 to 10.
+    /// Score set by the user, 0 to 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_fact_score: Option<u8>,
-    /// How much it matters in itself, 0 to 1.
+    /// Intrinsic importance, 0 to 1.
     pub intrinsic_importance: f64,
-    /// The broad field: work, health, …
+    /// The broad subject area: work, health, …
     pub domain: String,
-    /// The narrow one.
+    /// The narrow subject area.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
-    /// Free words.
+    /// Free tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// What was said besides: `frequency`, `since`, …
+    /// Qualifiers: `frequency`, `since`, …
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub qualifiers: BTreeMap<String, String>,
-    /// Connections.
+    /// Links to other items.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
-    /// Where it stands in the core document.
+    /// Its path in the core document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core_path: Option<String>,
-    /// Whether it counts.
+    /// Its status.
     pub status: FactStatus,
-    /// What took its place.
+    /// The fact that replaced it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<ItemId>,
 }
 
 impl Fact {
-    /// True if it counts now.
+    /// True if it is active.
     pub fn is_active(&self) -> bool {
         self.status == FactStatus::Active
     }
 
-    /// Since when it holds, as far as is known: since it was first said if nothing else was.
+    /// Start of validity, or else the time it was first said.
     pub fn began(&self) -> Option<Timestamp> {
         self.valid_from.or(self.first_seen)
     }
 
-    /// True if it was over when it was last said.
+    /// True if it had ended when it was last said.
     pub fn tells_of_past(&self) -> bool {
         let told = self.last_seen.max(self.valid_from);
         self.valid_to.is_some_and(|to| told.is_some_and(|told| to <= told))
     }
 
-    /// True if it held at that time, as far as is known: corrected and retracted facts never did, and of contested and
-    /// uncertain ones nobody knows.
+    /// True if it held at that time as far as is known; false for corrected, retracted, contested and uncertain facts.
     pub fn held_at(&self, time: Timestamp) -> bool {
         matches!(self.status, FactStatus::Active | FactStatus::Superseded)
             && self.began().is_none_or(|from| from <= time)
             && self.valid_to.is_none_or(|to| time < to)
     }
 
-    /// True if it holds as far as is known `now`: not what ends before, nor a plan whose day is over; what is to begin counts,
-    /// and until then what it takes the place of.
+    /// True if it holds `now` or later as far as is known: not if it has ended, nor for a plan whose day is over. A
+    /// fact that begins later counts, and so does the one it replaces until then.
     pub fn holds_at_last(&self, now: Timestamp) -> bool {
         let ends_later = self.valid_to.is_some_and(|to| now < to);
         match self.status {
@@ -183,19 +186,18 @@ impl Fact {
         self.fact_type == FactType::Commitment && self.valid_from.is_some_and(|from| last_moment(from) <= now)
     }
 
-    /// True if only the week is known in which it happened or began: [`valid_from`](Self::valid_from) is its Monday.
+    /// True if only the week of its start is known: [`valid_from`](Self::valid_from) is the Monday.
     pub fn is_of_a_week(&self) -> bool {
         self.qualifiers.get(PRECISION).is_some_and(|precision| precision == WEEK)
     }
 
-    /// "in the week of 2026-03-09" of what happened, "since the week of …" of what holds.
+    /// "in the week of 2026-03-09" for events, "since the week of …" for states.
     pub fn week(&self, monday: Timestamp) -> String {
         let happens = matches!(self.fact_type, FactType::Event | FactType::Commitment);
         format!("{} the week of {}", if happens { "in" } else { "since" }, monday.strftime("%Y-%m-%d"))
     }
 
-    /// When it holds or happened, in words: "since 2019", "on 2026-03-05", "from 2027-07-01", "no longer". None if nothing was
-    /// said of it.
+    /// Its time in words: "since 2019", "on 2026-03-05", "from 2027-07-01", "no longer". None if no time is known.
     pub fn times(&self, now: Timestamp) -> Option<String> {
         let happens = matches!(self.fact_type, FactType::Event | FactType::Commitment);
         let from = self.valid_from.map(|from| match stretch(from) {
@@ -205,7 +207,7 @@ impl Fact {
             day if from > now => format!("from {day}"),
             day => format!("since {day}"),
         });
-        // What was over when it was told ended nobody knows when.
+        // If it had ended when it was first said, the end is unknown.
         let to = match self.valid_to {
             Some(to) if Some(to) == self.first_seen && self.status == FactStatus::Superseded => {
                 Some("no longer".to_owned())
@@ -218,7 +220,7 @@ impl Fact {
     }
 }
 
-/// A day, or the month or year that begins there: midnight of the first stands for all of it.
+/// A day, or the month or year that begins there: midnight of the first day represents all of it.
 pub fn stretch(time: Timestamp) -> String {
     let text = time.strftime("%Y-%m-%d").to_string();
     let is_midnight = time.strftime("%H:%M:%S").to_string() == "00:00:00";

@@ -1,8 +1,7 @@
-//! What is drawn from sources: facts, episodes, tasks, notes, tenets, a session's base truth and turn log, a category the
-//! core document grew, and what waits for a person.
+//! Derived items: facts, episodes, tasks, notes, tenets, reviews, a session's base truth and turn log, and promoted
+//! categories.
 //!
-//! These types are written into the ledger as they are serialised here (format 1): a field is added with a default or not
-//! at all.
+//! The ledger stores these types as they are serialised here (format 1): new fields must have a default.
 
 mod drawn;
 pub mod episode;

@@ -1,4 +1,4 @@
-//! A note: an insight about what works for this person.
+//! Notes: insights about what works for this person.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,11 +6,12 @@ use super::Evidence;
 use crate::event::Trust;
 use crate::id::ItemId;
 
-/// Who wrote a note.
+/// Author of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NoteOrigin {
-    /// A model, looking back.
+    /// A model during reflection.
     ModelReflection,
     /// A person.
     HumanFeedback,
@@ -20,30 +21,31 @@ pub enum NoteOrigin {
 
 /// One insight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Note {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
     /// The insight.
     pub text: String,
-    /// Who wrote it.
+    /// The author.
     pub origin: NoteOrigin,
-    /// How sure, 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence_base: f64,
-    /// How many others said the same.
+    /// Number of others who agreed.
     #[serde(default)]
     pub votes: u32,
-    /// What it rests on.
+    /// The evidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
-    /// How far it may reach.
+    /// Its trust.
     pub trust: Trust,
-    /// Free words.
+    /// Free tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
 }
 
 impl Note {
-    /// True if more than its author stands behind it: only then is it used strongly.
+    /// True if somebody besides its author agreed, or a person wrote it; only then is it used strongly.
     pub fn is_agreed(&self) -> bool {
         self.votes > 0 || self.origin == NoteOrigin::HumanFeedback
     }

@@ -1,43 +1,44 @@
-//! A pattern of the core document that becomes a category of its own.
+//! Category promotion: a pattern of the core document becomes a category.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What speaks for a category: how often, on how many days, since when and until when, and how linked.
+/// The support of a pattern: number of instances, days and episodes, and the period.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PromotionSupport"))]
 pub struct Support {
-    /// How often something of it was written down or said.
+    /// Number of instances written or said.
     pub instances: u32,
-    /// On how many days.
+    /// Number of days with an instance.
     pub days: u32,
-    /// The first time.
+    /// The first instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_seen: Option<Timestamp>,
-    /// The last time.
+    /// The last instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_seen: Option<Timestamp>,
-    /// Episodes that tell of it.
+    /// Number of episodes about it.
     #[serde(default)]
     pub links: u32,
 }
 
-/// The promotion of a pattern to a category. What moves where stands in the patches beside it, in the same event.
+/// The promotion of a pattern to a category. The patches of the same event move its members.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Promotion {
     /// The pattern: a term or key of `uncategorized`, or the name of a dynamic category.
     pub candidate: String,
-    /// The category it becomes; one that was promoted before takes in what came since.
+    /// The category; an existing one is extended.
     pub name: String,
-    /// What the category is about.
+    /// The description of the category.
     pub description: String,
-    /// Why.
+    /// The reason.
     pub rationale: String,
-    /// What speaks for it.
+    /// The support.
     pub support: Support,
-    /// Fields somebody proposed, by the member that would go there; only while it waits to be decided. What has none goes where
-    /// the rules say.
+    /// Proposed fields by member, only while the review waits. Members without one follow the rules.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, String>,
 }

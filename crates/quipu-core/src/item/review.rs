@@ -1,4 +1,4 @@
-//! What waits for a person.
+//! Reviews: the queue of decisions for a person.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -7,27 +7,28 @@ use super::Promotion;
 use crate::event::Actor;
 use crate::id::{ItemId, Seq};
 
-/// Why something waits.
+/// Kind of a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewKind {
-    /// A fact too unsure, or from a source not trusted enough, to be used or to change the core document.
+    /// A fact whose confidence or trust is too low to be used or to change the core document.
     Fact,
-    /// Two values that cannot both hold, with a question.
+    /// Two values that cannot both hold.
     Conflict,
-    /// A line of the self-model.
+    /// A tenet.
     Tenet,
-    /// A pattern that could be a category of the core document. It is about nothing but itself.
+    /// A pattern that could become a category of the core document. It is about itself.
     SchemaPromotion,
     /// A page that was edited by hand.
     Edit,
 }
 
 impl ReviewKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 5] = [Self::Fact, Self::Conflict, Self::Tenet, Self::SchemaPromotion, Self::Edit];
 
-    /// Its name, as it is written.
+    /// Its stored name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Fact => "fact",
@@ -39,75 +40,78 @@ impl ReviewKind {
     }
 }
 
-/// What an edit by hand would change.
+/// The change proposed by a manual edit of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProposedEdit {
-    /// A fact has another value.
+    /// Changes the value of a fact.
     Value {
-        /// The value that is right.
+        /// The new value.
         object: String,
     },
-    /// A fact has this score.
+    /// Sets the score of a fact.
     Score {
         /// From 0 to 10.
         score: u8,
     },
-    /// A fact is taken back.
+    /// Retracts a fact.
     Gone,
-    /// Something is to be taken up as said.
+    /// Records a statement.
     Said {
-        /// The words.
+        /// The statement.
         text: String,
-        /// The fact whose place they take.
+        /// The fact it replaces.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         instead_of: Option<ItemId>,
     },
 }
 
-/// What a person decided.
+/// A person's decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewDecision {
-    /// Take it as it is.
+    /// Accept as proposed.
     Approved,
-    /// Take it in other words.
+    /// Accept with another text.
     Edited {
-        /// The value, the line or the name that is right.
+        /// The correct value, text or name.
         text: String,
     },
-    /// Leave it.
+    /// Decline.
     Declined,
 }
 
-/// One thing that waits, or waited.
+/// A waiting or decided review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Review {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
-    /// Why it waits.
+    /// Its kind.
     pub kind: ReviewKind,
-    /// The item it is about; itself, if it is about something that is not there yet.
+    /// The item it is about; the review itself if there is no such item yet.
     pub about: ItemId,
-    /// What it stands against, in a conflict.
+    /// The opposing item of a conflict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<ItemId>,
-    /// What is asked.
+    /// The question to the user.
     pub question: String,
-    /// Why the rules did not decide it.
+    /// Why the rules did not decide.
     pub reason: String,
     /// Who proposed it; never the one who decides.
     pub proposer: Actor,
-    /// Since when.
+    /// When it was opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened_at: Option<Timestamp>,
-    /// The category that is proposed.
+    /// The proposed category.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promotion: Option<Box<Promotion>>,
-    /// What came of it, and the event that says so.
+    /// The decision and its event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided: Option<(ReviewDecision, Seq)>,
-    /// What an edit by hand would change.
+    /// The change proposed by a manual edit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed: Option<ProposedEdit>,
 }

@@ -1,27 +1,28 @@
-//! How an item stands with whoever asks: how often it was shown, and why it left the active index.
+//! Usage of items: how often they were shown, and why they left the active index.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::id::ItemId;
 
-/// How often an item was shown since the last time this was written down.
+/// How often an item was shown since the last recorded count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ItemHits {
-    /// Which.
+    /// The item.
     pub item: ItemId,
-    /// How often; never 0.
+    /// Number of hits; never 0.
     pub count: u64,
-    /// When last.
+    /// Time of the last hit.
     pub last_at: Timestamp,
 }
 
-/// How often an item was shown, as far as it was written down.
+/// The recorded hits of an item.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hits {
-    /// How often.
+    /// Number of hits.
     pub hits: u64,
-    /// When last.
+    /// Time of the last hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_hit_at: Option<Timestamp>,
 }
@@ -37,16 +38,16 @@ impl Hits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Demotion {
-    /// Old words that an episode tells.
+    /// An old source covered by an episode.
     Cold,
-    /// A statement of little weight that nobody came back to, and that an episode tells.
+    /// A fact of low priority that was not used lately and is covered by an episode.
     Idle,
-    /// An old value of a relation that has had many.
+    /// An old value of a slot with many superseded values.
     History,
 }
 
 impl Demotion {
-    /// The reason in words.
+    /// The reason as text.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Cold => "cold",

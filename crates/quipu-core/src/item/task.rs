@@ -1,4 +1,4 @@
-//! A task, a goal, or a problem with what was tried against it.
+//! Tasks, goals, and problems with their attempts.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,80 +8,83 @@ use crate::event::Trust;
 use crate::extract::TaskKind;
 use crate::id::ItemId;
 
-/// Where a task stands.
+/// Status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TaskStatus {
     /// Being worked on.
     Active,
-    /// Waiting.
+    /// On hold.
     Stalled,
-    /// Reached, or solved.
+    /// Completed, reached or solved.
     Done,
-    /// Given up.
+    /// Abandoned.
     Dropped,
 }
 
-/// Something that was tried against a problem.
+/// An attempt to solve a problem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attempt {
-    /// When.
+    /// The date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<Timestamp>,
-    /// What.
+    /// What was tried.
     pub approach: String,
-    /// What came of it, as said.
+    /// The outcome, as said.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub outcome: String,
-    /// Whether it helped, if said.
+    /// Whether it helped, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub successful: Option<bool>,
-    /// Where it was said.
+    /// The evidence.
     pub evidence: Vec<Evidence>,
 }
 
 /// One task, goal or problem.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Task {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
-    /// What it is.
+    /// Its kind.
     pub kind: TaskKind,
     /// A few words.
     pub title: String,
-    /// More, if more was said.
+    /// Details, if any.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// Where it stands.
+    /// The status.
     pub status: TaskStatus,
     /// From 1 to 10.
     pub priority: u8,
-    /// By when.
+    /// The due date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<Timestamp>,
-    /// What was tried.
+    /// The attempts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<Attempt>,
-    /// When it was first spoken of.
+    /// When it was first mentioned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
     /// When it last changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Timestamp>,
-    /// Where it was said; never empty.
+    /// The evidence; never empty.
     pub evidence: Vec<Evidence>,
-    /// How far it may reach.
+    /// Its trust.
     pub trust: Trust,
-    /// Free words.
+    /// Free tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Connections.
+    /// Links to other items.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
 }
 
 impl Task {
-    /// True for a goal that is still pursued.
+    /// True for a goal that is active or stalled.
     pub fn is_open_goal(&self) -> bool {
         self.kind == TaskKind::Goal && matches!(self.status, TaskStatus::Active | TaskStatus::Stalled)
     }

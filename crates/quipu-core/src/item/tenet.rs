@@ -1,54 +1,57 @@
-//! A tenet: a value, preference, policy or goal the user lives by.
+//! Tenets: a value, preference, policy or goal the user lives by.
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::ItemId;
 
-/// What a tenet is.
+/// Kind of a tenet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TenetKind {
-    /// What matters.
+    /// What matters to the user.
     Value,
-    /// What is liked better.
+    /// What the user prefers.
     Preference,
-    /// What is always or never done.
+    /// What the user always or never does.
     Policy,
-    /// What is aimed at.
+    /// What the user pursues.
     Goal,
 }
 
-/// Whether a tenet counts.
+/// Status of a tenet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TenetStatus {
-    /// Waits for the user.
+    /// Waits for the user's decision.
     Proposed,
-    /// The user stands by it.
+    /// Confirmed by the user.
     Confirmed,
-    /// Kept for history.
+    /// In the history only.
     Outdated,
 }
 
-/// One line of the self-model.
+/// A tenet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tenet {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
-    /// What it is.
+    /// Its kind.
     pub kind: TenetKind,
-    /// The line itself.
+    /// The text.
     pub text: String,
-    /// Whether it counts.
+    /// The status.
     pub status: TenetStatus,
-    /// Facts, episodes and sources it was drawn from.
+    /// Facts, episodes and sources it rests on.
     pub evidence: Vec<ItemId>,
-    /// The broad field.
+    /// The broad subject area.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
-    /// The narrow one.
+    /// The narrow subject area.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
-    /// How often it was reworded or decided on.
+    /// Number of times it was reworded or decided on.
     pub version: u32,
 }

@@ -1,4 +1,4 @@
-//! An entry of a session's base truth: what holds for as long as the conversation goes on.
+//! Base truth entries: what holds during a session.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,30 +6,31 @@ use super::Evidence;
 use crate::event::Trust;
 use crate::id::ItemId;
 
-/// What an entry of the base truth is.
+/// Kind of a base truth entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TruthKind {
     /// A hard exception: something that must never happen. Always in the context; only the user sets or removes one.
     Exception,
     /// A limit or rule.
     Constraint,
-    /// What is aimed at.
+    /// An aim.
     Goal,
-    /// What was decided.
+    /// A decision made.
     Decision,
-    /// What is liked better.
+    /// A preference.
     Preference,
-    /// What holds.
+    /// A statement that holds.
     Fact,
-    /// What is to be done.
+    /// Something to do.
     Task,
-    /// What is not settled.
+    /// Something open.
     Question,
 }
 
 impl TruthKind {
-    /// Every kind, in the order in which a context tells them.
+    /// Every kind, in the order of a context.
     pub const ALL: [Self; 8] = [
         Self::Exception,
         Self::Constraint,
@@ -41,7 +42,7 @@ impl TruthKind {
         Self::Question,
     ];
 
-    /// The kind as one word.
+    /// The kind as text.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Exception => "exception",
@@ -55,7 +56,7 @@ impl TruthKind {
         }
     }
 
-    /// True for what binds whoever answers: only the user's own words may say so.
+    /// True for kinds that bind the assistant: only the user's own words may add them.
     pub fn binds(self) -> bool {
         matches!(self, Self::Exception | Self::Constraint)
     }
@@ -63,33 +64,34 @@ impl TruthKind {
 
 /// One entry of the base truth.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Truth {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
-    /// The conversation.
+    /// The session.
     pub session: String,
-    /// What it is.
+    /// Its kind.
     pub kind: TruthKind,
-    /// The entry itself.
+    /// The text.
     pub text: String,
-    /// Where it stands; empty only for what was entered by hand.
+    /// The evidence; empty only if it was entered by hand.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
     /// The first source of the exchange it was summarised from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<ItemId>,
-    /// Entries whose words it carries: it goes with them.
+    /// Entries whose text it contains; it is removed with them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rests_on: Vec<ItemId>,
-    /// The entry whose place it takes. It stands also without it.
+    /// The entry it replaces. It holds even if that entry is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<ItemId>,
-    /// How far it may reach: no further than its sources.
+    /// Its trust, at most that of its sources.
     pub trust: Trust,
 }
 
 impl Truth {
-    /// True for what no summary and no consolidation may touch.
+    /// True for hard exceptions, which summaries and consolidation must not change.
     pub fn is_hard(&self) -> bool {
         self.kind == TruthKind::Exception
     }

@@ -1,68 +1,71 @@
-//! The line of a session's turn log that tells one exchange.
+//! Turn log lines: the summary of one exchange.
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::ItemId;
 
-/// How deeply an exchange is summarised, by its size.
+/// How deeply an exchange is summarised, depending on its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SummaryDepth"))]
 #[serde(rename_all = "snake_case")]
 pub enum Depth {
     /// A summary only.
     Short,
-    /// A summary and changes of the base truth.
+    /// A summary and changes to the base truth.
     Medium,
-    /// The same, and the reply stays in the raw window for longer.
+    /// Like `Medium`, and the reply stays longer in the raw window.
     Long,
 }
 
-/// What a proposed change of the base truth wanted.
+/// Kind of a proposed change to the base truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DiffOp {
-    /// To take an entry out.
+    /// Removes an entry.
     Remove,
-    /// To put an entry in the place of another.
+    /// Replaces an entry.
     Update,
-    /// To put an entry in.
+    /// Adds an entry.
     Add,
-    /// To tell the turn.
+    /// Summarises the turn.
     Summary,
 }
 
-/// A proposed change that was not made as it was proposed.
+/// A refused change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RefusedEntry {
-    /// What it wanted.
+    /// Its kind.
     pub op: DiffOp,
-    /// Its text, if that stands in the exchange: what does not may come from elsewhere and is not kept.
+    /// Its text, only if it occurs in the exchange: other text may have another origin and is not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Why not.
+    /// The reason.
     pub reason: String,
 }
 
-/// One exchange, told.
+/// The summary of one exchange.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnSummary {
-    /// The conversation.
+    /// The session.
     pub session: String,
-    /// Its number in the conversation, from 1.
+    /// The number of the exchange in the session, from 1.
     pub turn: u32,
-    /// The exchange: its sources in order, never empty.
+    /// The sources of the exchange in order; never empty.
     pub sources: Vec<ItemId>,
     /// How deeply it was summarised.
     pub depth: Depth,
-    /// What the user wanted. Empty if the user said nothing, or if `raw`.
+    /// Summary of the user's messages. Empty if there are none, or if `raw`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub user_summary: String,
-    /// What was answered. Empty if there was no reply, or if `raw`.
+    /// Summary of the replies. Empty if there are none, or if `raw`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub assistant_summary: String,
-    /// True if the summariser failed for good: the words themselves stand for the summary.
+    /// True if the summariser failed permanently: the exchange itself is used instead.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raw: bool,
-    /// What was proposed and not done.
+    /// Proposed changes that were refused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedEntry>,
 }

@@ -1,4 +1,4 @@
-//! Folding one change into the items. Total: whatever a change says, the items stay sound.
+//! Folds changes into the items. Total: every change leaves the items consistent.
 
 use std::collections::btree_map::Entry;
 
@@ -9,12 +9,13 @@ use crate::item::{DerivedChange, Evidence, Fact, FactChange, FactStatus, TaskCha
 use crate::limit;
 
 impl Items {
-    /// Folds a change in. The caller has checked that what it needs is there.
+    /// Folds in a change. The caller has checked that the items it needs exist.
     pub(crate) fn apply(&mut self, change: DerivedChange, seq: Seq) {
         if let DerivedChange::EpisodeRecorded(episode) = &change
             && episode.sources.iter().any(|source| self.told_by.contains_key(source))
         {
-            // A turn is told once. Where a revert of a revert brings a story back, it counts before what was told instead.
+            // A turn belongs to one episode. An episode restored by a revert of a revert takes precedence over later
+            // ones.
             return;
         }
         if self.sessions.passes_over(&change, seq) {
@@ -73,7 +74,7 @@ impl Items {
                     }
                 }
             }
-            // The memory keeps its schema and its core document beside the items.
+            // The schema and the core document are stored beside the items.
             DerivedChange::SchemaPromoted(_)
             | DerivedChange::CoreFieldsChanged { .. }
             | DerivedChange::CoreEdited { .. } => {}
@@ -94,7 +95,7 @@ impl Items {
         }
     }
 
-    /// Facts and stories follow the places they stand at.
+    /// Updates the paths of facts and episodes after a promotion.
     pub(crate) fn relocate(&mut self, schema: &GrownSchema) {
         for fact in self.facts.values_mut() {
             let moved = fact.core_path.as_deref().and_then(|path| schema.elsewhere(path));
@@ -114,7 +115,7 @@ impl Items {
         self.facts.insert(fact.id, fact);
     }
 
-    /// Ends whatever is active in the slot of an active fact that holds one value.
+    /// Ends the active facts in the slot of an active fact that holds one value.
     fn displace_slot(&mut self, fact: &Fact, corrects: bool) {
         if !fact.single || !fact.is_active() {
             return;
@@ -141,7 +142,7 @@ impl Items {
     }
 
     fn change_fact(&mut self, change: &FactChange) {
-        // True if what ended it is gone.
+        // True if the fact that ended it is gone.
         let ended_by = self.facts.get(&change.fact).and_then(|fact| fact.superseded_by);
         let is_free = ended_by.is_some_and(|by| !self.facts.contains_key(&by));
         let Some(fact) = self.facts.get_mut(&change.fact) else { return };
@@ -154,7 +155,7 @@ impl Items {
         let Some(status) = change.status else { return };
         fact.status = status;
         if status == FactStatus::Superseded && is_free {
-            // It is over by this change.
+            // This change ends it.
             fact.superseded_by = None;
         }
         if status == FactStatus::Active {
@@ -164,7 +165,7 @@ impl Items {
         }
     }
 
-    /// Makes a fact hold that something else had ended.
+    /// Makes an ended fact active again.
     fn reinstate(&mut self, fact: ItemId) {
         let Some(fact) = self.facts.get_mut(&fact) else { return };
         fact.status = FactStatus::Active;
@@ -227,7 +228,7 @@ impl Items {
     }
 }
 
-/// Adds a place, once, up to the bound: the first ones say where a claim comes from.
+/// Adds evidence once, up to the limit; the first entries show the origin of a claim.
 fn add_evidence(all: &mut Vec<Evidence>, at: Evidence) {
     if all.len() < limit::EVIDENCE_PER_ITEM_MAX && !all.contains(&at) {
         all.push(at);

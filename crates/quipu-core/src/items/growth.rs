@@ -1,4 +1,4 @@
-//! How items stand with whoever asks: counted hits, what became part of the profile, what left the active index.
+//! Usage of items: hits, promoted facts and demoted items.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,16 +8,16 @@ use super::Items;
 use crate::id::ItemId;
 use crate::item::{DerivedChange, Hits};
 
-/// The part of the items that grows with use.
+/// The usage of items.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct UsageState {
-    /// What was shown, sources included.
+    /// Hits of items and sources.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     hits: BTreeMap<ItemId, Hits>,
-    /// Facts of the profile.
+    /// Facts that are part of the profile.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     promoted: BTreeSet<ItemId>,
-    /// What left the active index, sources included.
+    /// Demoted items and sources.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     demoted: BTreeSet<ItemId>,
 }
@@ -27,7 +27,7 @@ impl UsageState {
         self.hits.is_empty() && self.promoted.is_empty() && self.demoted.is_empty()
     }
 
-    /// What a difference of two versions says besides.
+    /// The part of an item's state in a difference that concerns usage.
     pub(super) fn standing(&self, id: ItemId) -> &'static str {
         match (self.promoted.contains(&id), self.demoted.contains(&id)) {
             (true, true) => ", of the profile, out of the active index",
@@ -37,7 +37,7 @@ impl UsageState {
         }
     }
 
-    /// Folds a change in; the caller has left out what is not there.
+    /// Folds in a change; the caller has removed missing items from it.
     pub(super) fn apply(&mut self, change: &DerivedChange) {
         match change {
             DerivedChange::HitsCounted { hits } => {
@@ -52,7 +52,7 @@ impl UsageState {
                 self.promoted.insert(*fact);
             }
             DerivedChange::ItemsDemoted { items, .. } => self.demoted.extend(items),
-            // What is spoken of again is active again.
+            // An item that is mentioned again is active again.
             DerivedChange::FactSeen { fact: item, .. }
             | DerivedChange::FactRestored { fact: item }
             | DerivedChange::NoteSeconded { note: item, .. }
@@ -71,12 +71,12 @@ impl UsageState {
 }
 
 impl Items {
-    /// How often an item, or a source, was shown.
+    /// The hits of an item or a source.
     pub fn hits(&self, id: ItemId) -> Hits {
         self.growth.hits.get(&id).copied().unwrap_or_default()
     }
 
-    /// True if a fact was said on enough days to be of the profile.
+    /// True if a fact became part of the profile.
     pub fn is_promoted(&self, fact: ItemId) -> bool {
         self.growth.promoted.contains(&fact)
     }
@@ -86,12 +86,12 @@ impl Items {
         self.growth.promoted.iter().copied()
     }
 
-    /// True if an item, or a source, left the active index.
+    /// True if an item or a source is demoted.
     pub fn is_demoted(&self, id: ItemId) -> bool {
         self.growth.demoted.contains(&id)
     }
 
-    /// What left the active index, sources included, by id.
+    /// Demoted items and sources, by id.
     pub fn demoted(&self) -> &BTreeSet<ItemId> {
         &self.growth.demoted
     }

@@ -1,7 +1,7 @@
-//! Everything drawn from sources, folded: facts, episodes, tasks, notes, tenets, and what waits for a person.
+//! The derived items of a memory: facts, episodes, tasks, notes, tenets and reviews.
 //!
-//! The fold only records what was decided. One rule is its own, because no order of reverts may break it: of the facts in
-//! a slot that holds one value, at most one is active.
+//! The fold only applies decisions. It enforces one rule itself, because no order of reverts may violate it: of the
+//! facts in a slot that holds one value, at most one is active.
 
 mod apply;
 mod growth;
@@ -30,45 +30,45 @@ pub struct Items {
     reviews: BTreeMap<ItemId, Review>,
     #[serde(default, skip_serializing_if = "Sessions::is_empty")]
     sessions: Sessions,
-    /// Values the user took back, and the event that says so.
+    /// Rejected values, each with the event that rejected it.
     rejected: BTreeMap<String, u64>,
-    /// Taken back by the user, facts apart: those carry it in their status.
+    /// Retracted items except facts, whose status shows it.
     retracted: BTreeSet<ItemId>,
-    /// Items that are now part of another.
+    /// Merged items, each with the surviving item.
     merged: BTreeMap<ItemId, ItemId>,
-    /// The event that made each.
+    /// The event that created each item.
     made_by: BTreeMap<ItemId, u64>,
     refused_count: u64,
-    /// What was shown, what is of the profile, what left the active index.
+    /// Hits, promoted facts and demoted items.
     #[serde(default, skip_serializing_if = "UsageState::is_empty")]
     growth: UsageState,
     #[serde(skip)]
     slots: BTreeMap<String, BTreeSet<ItemId>>,
-    /// Undecided reviews, by what they are about.
+    /// Undecided reviews by the item they are about.
     #[serde(skip)]
     undecided: BTreeMap<ItemId, BTreeSet<ItemId>>,
-    /// Turns, by the episode that tells each.
+    /// Turns, each with the episode it belongs to.
     #[serde(skip)]
     told_by: BTreeMap<ItemId, ItemId>,
 }
 
 impl Items {
-    /// Every fact, whatever its status, by id.
+    /// Every fact of any status, by id.
     pub fn facts(&self) -> impl Iterator<Item = &Fact> {
         self.facts.values()
     }
 
-    /// One fact.
+    /// A fact by id.
     pub fn fact(&self, id: ItemId) -> Option<&Fact> {
         self.facts.get(&id)
     }
 
-    /// True if there are facts about somebody, in the [normal](crate::predicate::normal) form of the name.
+    /// True if there are facts about a subject, given in its [normal](crate::predicate::normal) form.
     pub(crate) fn knows_subject(&self, subject: &str) -> bool {
         self.about(subject).next().is_some()
     }
 
-    /// The facts about somebody, by slot; the name is given in its [normal](crate::predicate::normal) form.
+    /// The facts about a subject, by slot; the subject is given in its [normal](crate::predicate::normal) form.
     pub(crate) fn about<'a>(&'a self, subject: &str) -> impl Iterator<Item = &'a Fact> {
         let first = format!("{subject}|");
         let slots = self.slots.range(first.clone()..).take_while(move |(slot, _)| slot.starts_with(&first));
@@ -85,12 +85,12 @@ impl Items {
         self.episodes.values()
     }
 
-    /// One episode.
+    /// An episode by id.
     pub fn episode(&self, id: ItemId) -> Option<&Episode> {
         self.episodes.get(&id)
     }
 
-    /// The episode that tells a turn.
+    /// The episode that a turn belongs to.
     pub fn told_by(&self, turn: ItemId) -> Option<&Episode> {
         self.told_by.get(&turn).and_then(|id| self.episodes.get(id))
     }
@@ -100,7 +100,7 @@ impl Items {
         self.tasks.values()
     }
 
-    /// One task.
+    /// A task by id.
     pub fn task(&self, id: ItemId) -> Option<&Task> {
         self.tasks.get(&id)
     }
@@ -110,7 +110,7 @@ impl Items {
         self.notes.values()
     }
 
-    /// One note.
+    /// A note by id.
     pub fn note(&self, id: ItemId) -> Option<&Note> {
         self.notes.get(&id)
     }
@@ -120,17 +120,17 @@ impl Items {
         self.tenets.values()
     }
 
-    /// One tenet.
+    /// A tenet by id.
     pub fn tenet(&self, id: ItemId) -> Option<&Tenet> {
         self.tenets.get(&id)
     }
 
-    /// Everything that waits or waited for a person, by id.
+    /// Every waiting or decided review, by id.
     pub fn reviews(&self) -> impl Iterator<Item = &Review> {
         self.reviews.values()
     }
 
-    /// One of these.
+    /// A review by id.
     pub fn review(&self, id: ItemId) -> Option<&Review> {
         self.reviews.get(&id)
     }
@@ -140,19 +140,19 @@ impl Items {
         &self.sessions
     }
 
-    /// What waits for a person now, by what it is about.
+    /// The waiting reviews, by the item they are about.
     pub fn waiting(&self) -> impl Iterator<Item = &Review> {
         let undecided = self.undecided.values().flatten().filter_map(|id| self.reviews.get(id));
         undecided.filter(|review| self.waits(review))
     }
 
-    /// What waits for a person about one item.
+    /// The waiting reviews about one item.
     pub fn waiting_about(&self, about: ItemId) -> impl Iterator<Item = &Review> {
         let undecided = self.undecided.get(&about).into_iter().flatten().filter_map(|id| self.reviews.get(id));
         undecided.filter(|review| self.waits(review))
     }
 
-    /// True if a decision is still called for: what it is about may have been settled in another way since.
+    /// True if a review still needs a decision: its item may have been settled in another way.
     pub fn waits(&self, review: &Review) -> bool {
         let outdated = self.tenets.get(&review.about).is_some_and(|tenet| tenet.status == TenetStatus::Outdated);
         let unsettled = match self.facts.get(&review.about) {
@@ -166,57 +166,57 @@ impl Items {
         review.decided.is_none() && unsettled && !hidden
     }
 
-    /// The event in which the user took this value back, if they did.
+    /// The event in which the user rejected this value, if any.
     pub fn rejected_at(&self, value: &RejectedValue) -> Option<u64> {
         self.rejected.get(&value.key()).copied()
     }
 
-    /// True if the user took the item back, or it is part of another now.
+    /// True if the item was retracted or merged into another.
     pub fn is_hidden(&self, id: ItemId) -> bool {
         self.retracted.contains(&id) || self.merged.contains_key(&id)
     }
 
-    /// How many items are hidden.
+    /// Number of hidden items.
     pub fn hidden_count(&self) -> usize {
         self.retracted.len() + self.merged.len()
     }
 
-    /// Words that were taken back or replaced: they are kept for history, and nothing finds them.
+    /// Hidden sources: they stay in the history, but recall does not return them.
     pub fn hidden_sources(&self) -> impl Iterator<Item = ItemId> + '_ {
         self.retracted.iter().chain(self.merged.keys()).copied().filter(|id| id.kind.is_source())
     }
 
-    /// The item this one is part of now.
+    /// The item this one was merged into.
     pub fn merged_into(&self, id: ItemId) -> Option<ItemId> {
         self.merged.get(&id).copied()
     }
 
-    /// The event that made an item.
+    /// The event that created an item.
     pub fn made_by(&self, id: ItemId) -> Option<u64> {
         self.made_by.get(&id).copied()
     }
 
-    /// How many candidates did not pass the gate.
+    /// Number of candidates that the gate refused.
     pub fn refused_count(&self) -> u64 {
         self.refused_count
     }
 
-    /// Every item's id, by kind and number.
+    /// Every item's id, by kind and bits.
     pub fn ids(&self) -> impl Iterator<Item = ItemId> + '_ {
         self.made_by.keys().copied()
     }
 
-    /// True if there is such an item.
+    /// True if the item exists.
     pub fn has(&self, id: ItemId) -> bool {
         self.made_by.contains_key(&id)
     }
 
-    /// True if nothing was drawn from anything yet.
+    /// True if nothing was derived yet.
     pub fn is_empty(&self) -> bool {
         self.made_by.is_empty() && self.rejected.is_empty() && self.refused_count == 0 && self.sessions.is_empty()
     }
 
-    /// What an item says, in one line.
+    /// The text of an item, in one line.
     pub fn text(&self, id: ItemId) -> Option<&str> {
         match id.kind {
             ItemKind::Fact => self.facts.get(&id).map(|fact| fact.text.as_str()),
@@ -230,7 +230,7 @@ impl Items {
         }
     }
 
-    /// How an item stands, in words: for comparing two versions of a memory.
+    /// The state of an item as text, for comparing two versions of a memory.
     pub fn standing(&self, id: ItemId) -> String {
         let word = |value: &dyn words::Word| value.word();
         let stands = match id.kind {
@@ -262,7 +262,7 @@ impl Items {
         stands.unwrap_or_default() + hidden + self.growth.standing(id)
     }
 
-    /// Reads the parts that follow from the rest; call after reading a snapshot.
+    /// Rebuilds the indexes; call after reading a snapshot.
     pub(crate) fn restore(&mut self) {
         self.slots.clear();
         for fact in self.facts.values() {
@@ -279,13 +279,13 @@ impl Items {
         self.episodes = episodes;
     }
 
-    /// Notes which turns an episode tells. Of other sources several may tell: each sentence of a summary is one.
+    /// Records the turns of an episode. Other sources may belong to several episodes, one per sentence of a summary.
     fn told(&mut self, episode: &Episode) {
         let turns = episode.sources.iter().filter(|source| source.kind == ItemKind::Turn);
         self.told_by.extend(turns.map(|&turn| (turn, episode.id)));
     }
 
-    /// Bytes in memory, estimated.
+    /// Memory use in bytes, estimated.
     pub fn bytes(&self) -> usize {
         let facts: usize = self.facts.values().map(|fact| 3 * fact.text.len() + 200).sum();
         let episodes: usize = self.episodes.values().map(|one| one.summary.len() + one.raw_excerpt.len() + 400).sum();
@@ -293,7 +293,7 @@ impl Items {
     }
 }
 
-/// The words of enumerations, as they are serialised.
+/// The serialised names of enum variants.
 mod words {
     pub(super) trait Word {
         fn word(&self) -> String;

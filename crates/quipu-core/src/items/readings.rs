@@ -1,5 +1,5 @@
-//! Values that are measured again and again: weight, rent, hours of sleep. The newest reading is the fact that counts, and
-//! those before it are the facts it superseded.
+//! Series of measured values: weight, rent, hours of sleep. The newest reading is the active fact; earlier readings are
+//! the facts it superseded.
 
 use crate::item::{Fact, FactStatus};
 use crate::predicate::Predicates;
@@ -7,8 +7,8 @@ use crate::predicate::Predicates;
 use super::Items;
 
 impl Items {
-    /// The readings before a fact that counts, the newest first: facts of the same slot that held until a later one was told. Empty if
-    /// the relation is not one of [readings](crate::predicate::Predicate::readings) or the value is no [figure].
+    /// The readings before an active fact, newest first: superseded facts of the same slot. Empty if the predicate has
+    /// no [readings](crate::predicate::Predicate::readings) or the value has no [figure].
     pub fn earlier_readings<'a>(&'a self, fact: &Fact, predicates: &Predicates) -> Vec<&'a Fact> {
         let is_series = fact.single
             && fact.is_active()
@@ -28,10 +28,10 @@ impl Items {
     }
 }
 
-/// Words before a number that say it is not exact.
+/// Words before a number that mark it as approximate.
 const ABOUT: [&str; 6] = ["about", "around", "roughly", "almost", "nearly", "just"];
 
-/// Units by other names.
+/// Units and their synonyms.
 const UNITS: [(&str, &[&str]); 5] = [
     ("kg", &["kgs", "kilo", "kilos", "kilograms"]),
     ("lb", &["lbs", "pound", "pounds"]),
@@ -40,9 +40,9 @@ const UNITS: [(&str, &[&str]); 5] = [
     ("min", &["mins", "minute", "minutes"]),
 ];
 
-/// The number a value begins with and its unit, in lower case: 82.5 and "kg" of "82.5 kg", 1850 and "$ a month" of "$1,850 a month".
-/// None if the value begins with another word, or with a negative number, an ordinal number, a clock time or a date such as
-/// 2026-03-05.
+/// The number at the start of a value and its unit, in lower case: 82.5 and "kg" for "82.5 kg", 1850 and "$ a month"
+/// for "$1,850 a month". None if the value starts with another word or with a negative number, an ordinal, a clock time
+/// or a date such as 2026-03-05.
 pub fn figure(value: &str) -> Option<(f64, String)> {
     let value = value.trim().trim_end_matches('.').to_lowercase();
     let start = value.find(|letter: char| letter.is_ascii_digit())?;
@@ -61,7 +61,7 @@ pub fn figure(value: &str) -> Option<(f64, String)> {
     if after.starts_with([':', '-']) || is_ordinal {
         return None;
     }
-    // A comma before three digits stands between thousands, before fewer it is a decimal comma.
+    // A comma before three digits separates thousands; before fewer digits it is a decimal comma.
     let is_decimal = digits.rsplit_once(',').is_some_and(|(_, last)| last.len() < 3) && !digits.contains('.');
     let number = digits.replace(',', if is_decimal { "." } else { "" }).parse().ok()?;
     let after = after.trim();

@@ -1,5 +1,5 @@
-//! A bundle: a whole ledger as text that can be handed on. One line says whose it is, where it ends and who vouches for
-//! that; the others are the ledger's own lines.
+//! Bundles: a whole ledger as text for transfer. The first line names the user and the head, with a signature; the
+//! others are the ledger lines.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,29 +9,29 @@ use super::stored::FormatError;
 use crate::event::Hash;
 use crate::id::{Seq, UserId};
 
-/// The layout of the first line.
+/// Version of the first line.
 const BUNDLE: u16 = 1;
 
-/// What a bundle says of itself, and what is signed.
+/// The content of a bundle that is signed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seal {
-    /// Whose ledger.
+    /// The user of the ledger.
     pub user_id: UserId,
     /// The newest event.
     pub head_seq: Seq,
-    /// Its hash, in hexadecimal: it stands for everything before it.
+    /// Its hash in hexadecimal, which covers all events before it.
     pub head_hash: String,
 }
 
-/// A seal and who vouches for it, in hexadecimal.
+/// A seal with its signature, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signed {
-    /// What is vouched for.
+    /// The signed content.
     #[serde(flatten)]
     pub seal: Seal,
-    /// Who vouches.
+    /// The key of the signer.
     pub public_key: String,
-    /// Over [`Seal::signed_bytes`].
+    /// Signature of [`Seal::signed_bytes`].
     pub signature: String,
 }
 
@@ -43,10 +43,10 @@ struct FirstLine {
 }
 
 impl Seal {
-    /// What is signed: a hash, in a domain of its own, of the user, the position and the hash.
+    /// The bytes to sign: a domain-separated hash of user, position and head hash.
     ///
     /// # Errors
-    /// `Malformed` if the hash is none.
+    /// `Malformed` if the head hash is not a hash.
     pub fn signed_bytes(&self) -> Result<[u8; 32], FormatError> {
         let hash = Hash::from_hex(&self.head_hash).map_err(|error| FormatError::Malformed(error.to_string()))?;
         let user = self.user_id.as_str().as_bytes();
@@ -57,15 +57,15 @@ impl Seal {
     }
 }
 
-/// True if a text begins like a bundle.
+/// True if a text starts like a bundle.
 pub fn is_bundle(text: &str) -> bool {
     text.starts_with("{\"quipu_bundle\":")
 }
 
-/// Writes a bundle, a line an event.
+/// Writes a bundle, one line per event.
 ///
 /// # Errors
-/// `Malformed` if stored bytes are not text, as every format so far is.
+/// `Malformed` if stored bytes are not text; all formats so far are text.
 pub fn write_bundle(signed: &Signed, events: &[SealedEvent]) -> Result<String, FormatError> {
     let malformed = |error: serde_json::Error| FormatError::Malformed(error.to_string());
     let first = FirstLine { quipu_bundle: BUNDLE, signed: signed.clone() };
@@ -78,10 +78,10 @@ pub fn write_bundle(signed: &Signed, events: &[SealedEvent]) -> Result<String, F
     Ok(text)
 }
 
-/// Reads a bundle. Neither the signature nor the hashes are checked here.
+/// Reads a bundle. Does not verify the signature or the hashes.
 ///
 /// # Errors
-/// `Malformed` with the line at fault.
+/// `Malformed` with the line number.
 pub fn read_bundle(text: &str) -> Result<(Signed, Vec<SealedEvent>), FormatError> {
     let at = |number: usize, why: &dyn std::fmt::Display| FormatError::Malformed(format!("line {number}: {why}"));
     let mut lines = text.lines();

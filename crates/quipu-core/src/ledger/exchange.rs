@@ -1,6 +1,7 @@
-//! A ledger as text, one sealed event a line: for golden files, picks into a file, and moving between stores.
+//! Ledger lines: one sealed event per line of text, for golden files, picks and transfers between stores.
 //!
-//! Header and changes stand in it as JSON strings of their exact bytes, so that reading it back gives the same hashes.
+//! A line contains the header and the changes as JSON strings of their exact bytes, so reading it back gives the same
+//! hashes.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,10 +33,10 @@ fn text(bytes: &[u8]) -> Result<String, FormatError> {
     String::from_utf8(bytes.to_vec()).map_err(malformed)
 }
 
-/// One event as one line of JSON, without the line end.
+/// Serialises an event as one line of JSON, without the line break.
 ///
 /// # Errors
-/// `Malformed` if the stored bytes are not text, as every format so far is.
+/// `Malformed` if the stored bytes are not text; all formats so far are text.
 pub fn write_line(event: &SealedEvent) -> Result<String, FormatError> {
     let changes = event.changes.iter().map(|change| {
         Ok(ChangeLine {
@@ -53,7 +54,7 @@ pub fn write_line(event: &SealedEvent) -> Result<String, FormatError> {
     serde_json::to_string(&line).map_err(malformed)
 }
 
-/// Reads a line back. The hashes are not checked here; a [`Verifier`](super::Verifier) does that.
+/// Parses a line. Does not verify the hashes; use a [`Verifier`](super::Verifier).
 ///
 /// # Errors
 /// See [`FormatError`].

@@ -1,4 +1,4 @@
-//! The ledger: sealing events into bytes, reading them back, and proving that nothing was changed.
+//! The ledger: seals events into bytes, reads them back, and verifies their integrity.
 
 mod bundle;
 mod exchange;

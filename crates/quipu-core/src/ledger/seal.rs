@@ -1,4 +1,4 @@
-//! From a decided draft to sealed bytes, and back.
+//! Seals drafts into bytes and reads sealed events back.
 
 use jiff::Timestamp;
 
@@ -10,18 +10,18 @@ use crate::item::DerivedChange;
 use crate::limit;
 use crate::refusal::Refusal;
 
-/// What an event gets from its place in the ledger.
+/// The place of an event in a ledger.
 #[derive(Debug, Clone)]
 pub struct Position {
-    /// Whose ledger.
+    /// The user of the ledger.
     pub user: UserId,
-    /// Where in it.
+    /// Its position.
     pub seq: Seq,
-    /// The event's name.
+    /// The event's id.
     pub id: EventId,
     /// When it is recorded.
     pub recorded_at: Timestamp,
-    /// Hash of the event before it.
+    /// Hash of the previous event.
     pub prev: Hash,
 }
 
@@ -30,29 +30,29 @@ pub(super) fn digest(salt: &Salt, bytes: &[u8]) -> Hash {
     blake3::keyed_hash(salt, bytes)
 }
 
-/// Hash of a header, in a domain of its own.
+/// Hash of a header, domain-separated.
 pub(super) fn header_hash(bytes: &[u8]) -> Hash {
     blake3::Hasher::new_derive_key("quipu ledger event v1").update(bytes).finalize()
 }
 
-/// The hash of a request as it is stored: keyed with the salt of the event's first change, so that nobody can test a guess
-/// of a short text against it, and nobody at all once that change was erased.
+/// The stored hash of a request: keyed with the salt of the event's first change, so that short texts cannot be
+/// guessed, and not verifiable at all once that change is erased.
 fn request_hash(salt: &Salt, request: &Hash) -> Hash {
     blake3::keyed_hash(salt, request.as_bytes())
 }
 
-/// Says whether an event was the answer to this request; `None` if nobody can tell, because its first change was erased
-/// or it answered no request with a key.
+/// True if an event answered this request; `None` if that cannot be decided, because its first change was erased or it
+/// has no idempotency key.
 pub fn answers(sealed: &SealedEvent, request: &Hash) -> Option<bool> {
     let salt = sealed.changes.first()?.salt.as_ref()?;
     let (_, stored) = sealed.idempotency.as_ref()?;
     Some(request_hash(salt, request) == *stored)
 }
 
-/// Checks what does not depend on the memory: bounds, empty events, confidence.
+/// Checks the parts of a draft that do not depend on the memory: limits, number of changes, confidence.
 ///
 /// # Errors
-/// `Invalid` says what is wrong.
+/// `Invalid` with the reason.
 pub fn check_draft(draft: &Draft) -> Result<(), Refusal> {
     if draft.changes.is_empty() || draft.changes.len() > limit::CHANGES_PER_EVENT_MAX {
         let (bound, found) = (limit::CHANGES_PER_EVENT_MAX, draft.changes.len());
@@ -77,10 +77,10 @@ pub fn check_draft(draft: &Draft) -> Result<(), Refusal> {
     check_note("the idempotency key", draft.idempotency.as_ref().map(|used| used.key.as_str()))
 }
 
-/// Bounds of what is drawn: an item is a few sentences, not a document.
+/// Checks the limits of derived items: a few sentences, not a document.
 fn check_drawn(change: &Change) -> Result<(), Refusal> {
     let Change::Drawn(drawn) = change else { return Ok(()) };
-    // Patches have bounds of their own, which are larger; the check of the core document applied them.
+    // Patches have larger limits of their own, which the check of the core document has applied.
     if matches!(drawn, DerivedChange::CoreEdited { .. }) {
         return Ok(());
     }
@@ -114,10 +114,10 @@ fn check_note(what: &str, note: Option<&str>) -> Result<(), Refusal> {
     }
 }
 
-/// Seals a draft at its position. One salt a change, from a source nobody can guess.
+/// Seals a draft at its position. Needs one unguessable salt per change.
 ///
 /// # Errors
-/// `Malformed` if a value cannot be written, or if salts and changes do not pair up.
+/// `Malformed` if a value cannot be serialised, or the numbers of salts and changes differ.
 pub fn seal(draft: &Draft, position: Position, salts: &[Salt]) -> Result<(SealedEvent, Header), FormatError> {
     if salts.len() != draft.changes.len() {
         return Err(FormatError::Malformed("every change needs one salt".to_owned()));
@@ -186,7 +186,7 @@ pub fn open_change(sealed: &SealedEvent, index: usize) -> Result<Option<Change>,
 /// Reads a whole event.
 ///
 /// # Errors
-/// See [`FormatError`]; an event is never read in part.
+/// See [`FormatError`]; an event is never read partly.
 pub fn open(sealed: &SealedEvent) -> Result<Event, FormatError> {
     let changes = (0..sealed.changes.len()).map(|index| open_change(sealed, index)).collect::<Result<_, _>>()?;
     Ok(Event { header: open_header(sealed)?, hash: sealed.hash, changes })

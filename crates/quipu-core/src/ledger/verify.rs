@@ -1,4 +1,4 @@
-//! Proof that a ledger is what was written: every event intact, erased by a named event, or DAMAGED at a named place.
+//! Verifies a ledger: every event is intact, erased by a named event, or damaged at a named place.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::sealed::{SealedChange, SealedEvent};
 use crate::event::{Change, ChangeRef, Hash, Header, NO_HASH};
 use crate::id::{Seq, UserId};
 
-/// A head somebody remembered: the ledger must still hold this hash at this position.
+/// A recorded head: the ledger must still have this hash at this position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pin {
     /// The position.
@@ -18,55 +18,60 @@ pub struct Pin {
     pub hash: Hash,
 }
 
-/// What became of a pin.
+/// The result for a pin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PinOutcome {
     /// The pinned position.
     pub seq: Seq,
-    /// True if the ledger still holds the pinned hash there.
+    /// True if the ledger still has the pinned hash there.
     pub holds: bool,
-    /// What was found instead.
+    /// The reason if it does not.
     pub reason: Option<String>,
 }
 
-/// A payload that was destroyed on record.
+/// A change erased by a recorded event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErasedChange {
-    /// The change that is gone.
+    /// The erased change.
     pub target: ChangeRef,
-    /// The event that says so.
+    /// The event that erased it.
     pub by: Seq,
 }
 
-/// Something that is not what was written.
+/// A deviation from what was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LedgerDamage"))]
 pub struct Damage {
     /// The position of the event.
     pub seq: Seq,
-    /// Which change, if it is in one.
+    /// Index of the change, if one is damaged.
     pub change: Option<u32>,
-    /// What is wrong.
+    /// The reason.
     pub reason: String,
 }
 
-/// The verdict on a whole ledger.
+/// The result for a whole ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verification {
-    /// Whose ledger.
+    /// The user of the ledger.
     pub user_id: UserId,
-    /// Events seen.
+    /// Number of events checked.
     pub events: u64,
-    /// Changes whose bytes match their digest.
+    /// Number of changes that match their digest.
     pub changes_intact: u64,
     /// The newest position.
     pub head_seq: Seq,
     /// The newest hash, in hexadecimal. Pin it to detect truncation and rewriting later.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::HexHash"))]
     pub head_hash: String,
-    /// Payloads destroyed on record.
+    /// Erased changes.
     pub erased: Vec<ErasedChange>,
-    /// What is not what was written.
+    /// Damaged events and changes.
     pub damage: Vec<Damage>,
-    /// What became of the pins.
+    /// The results for the pins.
     pub pins: Vec<PinOutcome>,
 }
 
@@ -77,7 +82,7 @@ impl Verification {
     }
 }
 
-/// Checks a ledger event by event; memory grows with erasures and damage only.
+/// Verifies a ledger event by event. Its memory use grows only with erasures and damage.
 #[derive(Debug)]
 pub struct Verifier {
     user: UserId,
@@ -91,7 +96,7 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// Starts at the beginning of a user's ledger.
+    /// Starts at the first event of a user's ledger.
     pub fn new(user: UserId, pins: &[Pin]) -> Self {
         let verdict = Verification {
             user_id: user.clone(),
@@ -120,7 +125,7 @@ impl Verifier {
         self.verdict.damage.push(Damage { seq, change, reason: reason.into() });
     }
 
-    /// Checks the next event, in the order of positions.
+    /// Checks the next event, in order of position.
     pub fn check(&mut self, event: &SealedEvent) {
         if event.seq != self.expected {
             let (from, to) = (self.expected, event.seq);
@@ -161,7 +166,7 @@ impl Verifier {
         }
         if header.digests.len() != event.changes.len() {
             let (said, found) = (header.digests.len(), event.changes.len());
-            self.damaged(seq, None, format!("the header names {said} changes, {found} are there"));
+            self.damaged(seq, None, format!("the header names {said} changes, {found} are present"));
         }
         let mut control = false;
         let mut forked_from = None;
@@ -178,14 +183,14 @@ impl Verifier {
                 }
             }
         }
-        // What is erased was never a control change, so what is left decides.
+        // Control changes cannot be erased, so the remaining changes decide.
         if control != event.control {
             self.damaged(seq, None, "the control mark differs from the changes");
         }
         self.check_owner(seq, &header.user, forked_from);
     }
 
-    /// True if the payload is there and matches its digest.
+    /// True if the payload is present and matches its digest.
     fn check_change(&mut self, at: ChangeRef, change: &SealedChange, expected: &Hash) -> bool {
         match (&change.bytes, &change.salt) {
             (Some(bytes), Some(salt)) if digest(salt, bytes) == *expected => {
@@ -201,7 +206,7 @@ impl Verifier {
                 false
             }
             _ => {
-                self.damaged(at.seq, Some(at.index), "payload and salt must be there together or not at all");
+                self.damaged(at.seq, Some(at.index), "payload and salt must both be present or both be missing");
                 false
             }
         }
@@ -226,7 +231,7 @@ impl Verifier {
         }
     }
 
-    /// A ledger belongs to one user; only a fork's first own event may change whose it is.
+    /// A ledger belongs to one user; only the first event after a fork may change the user.
     fn check_owner(&mut self, seq: Seq, user: &UserId, forked_from: Option<UserId>) {
         let continues = match (&self.author, &forked_from) {
             (None, _) => true,
@@ -239,7 +244,7 @@ impl Verifier {
         self.author = Some(user.clone());
     }
 
-    /// The verdict, once every event was checked.
+    /// The result, once every event was checked.
     pub fn finish(mut self) -> Verification {
         if self.author.as_ref().is_some_and(|author| *author != self.user) {
             let user = self.user.clone();
@@ -248,7 +253,7 @@ impl Verifier {
         let holes: BTreeSet<ChangeRef> = self.holes.iter().copied().collect();
         for (target, by) in self.erasures.clone() {
             if !holes.contains(&target) {
-                self.damaged(target.seq, Some(target.index), format!("event {by} erased the payload, and it is there"));
+                self.damaged(target.seq, Some(target.index), format!("event {by} erased the payload, but it exists"));
             }
         }
         for hole in std::mem::take(&mut self.holes) {
@@ -273,7 +278,7 @@ impl Verifier {
     }
 }
 
-/// True if one event's header matches its hash and every payload that is there its digest.
+/// True if the header matches its hash and every present payload its digest.
 pub fn is_intact(event: &SealedEvent) -> bool {
     let Ok(header) = open_header(event) else { return false };
     header_hash(&event.header) == event.hash

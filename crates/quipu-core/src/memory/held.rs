@@ -1,4 +1,4 @@
-//! A source as the memory holds it.
+//! A source in memory, with its provenance.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,20 +9,20 @@ use crate::source::Source;
 /// A source and the event that recorded it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldSource {
-    /// What was said.
+    /// The source.
     pub source: Source,
     /// The event that recorded it.
     pub seq: Seq,
-    /// Which of the event's changes.
+    /// Index of the change.
     pub change: u32,
-    /// How far it may reach: the event's trust, and no further than its role's.
+    /// The trust of the event, limited by that of the role.
     pub trust: Trust,
-    /// The class of what delivered it.
+    /// The source kind of the event.
     pub from: SourceKind,
 }
 
 impl HeldSource {
-    /// The item in whose place a person put these words.
+    /// The item that these words replace, if a person entered them as a correction.
     pub fn instead_of(&self) -> Option<ItemId> {
         let by_hand = self.from == SourceKind::UserEdited && self.source.kind() == ItemKind::Entry;
         by_hand.then_some(self.source.native_id.as_deref())??.parse().ok()

@@ -1,4 +1,4 @@
-//! A memory as bytes, so that opening it need not fold every event.
+//! Snapshots: a memory as bytes, so that opening it does not need to fold every event.
 
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
@@ -10,7 +10,7 @@ use crate::id::{ItemId, Seq, UserId};
 use crate::limit;
 use crate::refusal::Refusal;
 
-/// The part of a memory that is truth; the rest follows from it.
+/// The stored part of a memory; the rest is derived from it.
 #[derive(Serialize, Deserialize)]
 struct Image {
     user: UserId,
@@ -28,17 +28,17 @@ struct Image {
     orphans: Vec<Orphan>,
 }
 
-/// Names the layout of [`Memory::encode`]; a snapshot with another tag is not read but made again.
+/// Identifies the layout of [`Memory::encode`]; a snapshot with another tag is discarded and rebuilt.
 pub const SNAPSHOT_TAG: &[u8; 8] = b"qpsnap04";
 
-/// Largest snapshot that is read: more would not be one of ours.
+/// Largest snapshot that is read.
 pub const SNAPSHOT_BYTES_MAX: usize = limit::ACTIVE_BYTES_MAX;
 
 impl Memory {
-    /// The memory as bytes: equal memories give equal bytes.
+    /// Serialises the memory: equal memories give equal bytes.
     ///
     /// # Errors
-    /// `Invalid` if a value cannot be written; that would be a bug.
+    /// `Invalid` if a value cannot be serialised, which would be a bug.
     pub fn encode(&self) -> Result<Vec<u8>, Refusal> {
         #[derive(Serialize)]
         struct View<'a> {
@@ -77,10 +77,10 @@ impl Memory {
         Ok(bytes)
     }
 
-    /// Reads a memory back.
+    /// Reads a snapshot.
     ///
     /// # Errors
-    /// `Invalid` if the bytes are no snapshot of this program's; make the memory again from the ledger then.
+    /// `Invalid` if the bytes are not a snapshot of this format; rebuild the memory from the ledger then.
     pub fn decode(bytes: &[u8]) -> Result<Self, Refusal> {
         let body = bytes
             .strip_prefix(SNAPSHOT_TAG.as_slice())

@@ -1,63 +1,63 @@
-//! Which lines a budget is spent on: those that are worth most for their tokens.
+//! Allocates a token budget to the lines with the highest value per token.
 
 use std::collections::BTreeSet;
 
 use crate::id::ItemId;
 
-/// A line that may be shown.
+/// A candidate line.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bid {
-    /// What it is worth, 0 to 1. What is worth nothing is only shown beside another.
+    /// Value of the line, 0 to 1. A line of value 0 is shown only beside another.
     pub(super) value: f64,
-    /// What its shortest form costs, about.
+    /// Estimated cost of its shortest form.
     pub(super) weight: usize,
-    /// In how many forms there is it, shortest first; at least one.
+    /// Number of forms, shortest first; at least one.
     pub(super) forms: usize,
-    /// The section it stands in.
+    /// Index of its section.
     pub(super) section: usize,
-    /// Lines without which it is not understood.
+    /// Lines it cannot be understood without.
     pub(super) with: Vec<usize>,
-    /// What it tells. Of lines that tell the same only one is shown.
+    /// Items it covers. Of lines that cover the same item only one is shown.
     pub(super) covers: Vec<ItemId>,
-    /// Headings and date lines it needs above it, by number. Each is paid for once.
+    /// Indices of the headings and date lines above it. Each is paid for once.
     pub(super) below: Vec<usize>,
 }
 
-/// What is decided on.
+/// The input of an allocation.
 pub(super) struct Market<'a> {
     pub(super) bids: &'a [Bid],
-    /// How many headings and date lines there are.
+    /// Number of headings and date lines.
     pub(super) headings: usize,
-    /// Sections that may spend so much before the others.
+    /// Sections with a number of tokens they may spend before the others.
     pub(super) floors: &'a [(usize, usize)],
     pub(super) budget: usize,
 }
 
-/// What things cost. Counting is dear: prices are asked for as late as possible, and may be asked for again.
+/// Costs in tokens. Counting tokens is expensive, so costs are computed lazily; they may be queried repeatedly.
 pub(super) trait Prices {
-    /// What a line costs at least, in its shortest form.
+    /// Lower bound of a line's cost, in its shortest form.
     fn least(&self, at: usize) -> usize;
 
-    /// What a line costs in a form.
+    /// Cost of a line in a form.
     fn line(&mut self, at: usize, form: usize) -> usize;
 
-    /// What a heading or date line costs.
+    /// Cost of a heading or date line.
     fn heading(&mut self, at: usize) -> usize;
 }
 
-/// What was decided.
+/// The result of an allocation.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Allocation {
-    /// By bid: the form it is shown in, none if it is not.
+    /// For each bid, the form in which it is shown; `None` if it is not.
     pub(super) shown: Vec<Option<usize>>,
     pub(super) spent: usize,
 }
 
-/// Added to what a line costs when lines are compared: a short line is not better only by being short.
+/// Added to a line's cost in comparisons, so that short lines are not preferred only for being short.
 const ATTENTION: f64 = 24.0;
 
-/// Spends a budget. Never more than it; nothing that is worth something and would fit is left; longer forms are for what
-/// is left then.
+/// Spends a budget without exceeding it. Every line of positive value that fits is shown; the remaining tokens buy
+/// longer forms.
 pub(super) fn allocate(market: &Market<'_>, prices: &mut dyn Prices) -> Allocation {
     let count = market.bids.len();
     let mut desk = AllocationContext {
@@ -75,7 +75,7 @@ pub(super) fn allocate(market: &Market<'_>, prices: &mut dyn Prices) -> Allocati
         let limit = (desk.spent + tokens).min(market.budget);
         order.iter().filter(|&&at| market.bids[at].section == section).for_each(|&at| desk.take(at, limit));
     }
-    // What did not fit may do so once a line under the same date is shown.
+    // A line that did not fit may fit once another line under the same date is shown.
     loop {
         let before = desk.spent;
         order.iter().for_each(|&at| desk.take(at, market.budget));
@@ -84,7 +84,7 @@ pub(super) fn allocate(market: &Market<'_>, prices: &mut dyn Prices) -> Allocati
         }
     }
     let by_value = |a: &usize, b: &usize| market.bids[*b].value.total_cmp(&market.bids[*a].value).then(a.cmp(b));
-    // Also what is only shown beside others.
+    // Includes lines that are shown only beside others.
     let mut all: Vec<usize> = (0..count).collect();
     all.sort_by(by_value);
     all.iter().for_each(|&at| desk.lengthen(at));
@@ -101,7 +101,7 @@ struct AllocationContext<'a, 'b> {
 }
 
 impl AllocationContext<'_, '_> {
-    /// Shows a line with those it needs, if all of them fit.
+    /// Shows a line and those it needs, if all of them fit.
     fn take(&mut self, at: usize, limit: usize) {
         if self.shown[at].is_some() || self.is_told(at) {
             return;
@@ -118,7 +118,7 @@ impl AllocationContext<'_, '_> {
             .flat_map(|&one| bids[one].below.iter().copied())
             .filter(|&heading| !self.opened[heading])
             .collect();
-        // Once little is left, most lines are too long for it at first sight.
+        // A cheap check: near the end of the budget, most lines are too long.
         let least: usize = bundle.iter().map(|&one| self.prices.least(one)).sum();
         if self.spent + least > limit {
             return;
@@ -145,7 +145,7 @@ impl AllocationContext<'_, '_> {
         self.market.bids[at].covers.iter().any(|item| self.told.contains(item))
     }
 
-    /// Shows the longest form that fits in what is left.
+    /// Shows the longest form that fits in the remaining budget.
     fn lengthen(&mut self, at: usize) {
         let Some(shown) = self.shown[at] else { return };
         for form in (shown + 1..self.market.bids[at].forms).rev() {
@@ -175,7 +175,7 @@ mod tests {
         ItemId { kind: ItemKind::Turn, bits }
     }
 
-    /// A form more costs the weight more.
+    /// Each longer form costs the weight again.
     struct Weights<'a> {
         bids: &'a [Bid],
         headings: &'a [usize],
@@ -271,7 +271,7 @@ mod tests {
             let made = allocate(&market, &mut Weights::of(&bids, &headings));
             prop_assert_eq!(&made, &allocate(&market, &mut Weights::of(&bids, &headings)));
             prop_assert!(made.spent <= budget);
-            // What is spent is what is shown.
+            // The tokens spent are those of the lines shown.
             let mut opened = BTreeSet::new();
             let mut told = BTreeSet::new();
             let mut spent = 0;
@@ -282,7 +282,7 @@ mod tests {
             }
             spent += opened.iter().map(|&heading: &usize| headings[heading]).sum::<usize>();
             prop_assert_eq!(spent, made.spent);
-            // What is worth something and is not shown did not fit, or is told already.
+            // A line of positive value that is not shown did not fit or is already covered.
             for (at, bid) in bids.iter().enumerate().filter(|(at, bid)| made.shown[*at].is_none() && bid.value > 0.0) {
                 let is_told = |at: usize| bids[at].covers.iter().any(|item| told.contains(item));
                 let others = bid.with.iter().filter(|&&one| one != at && made.shown[one].is_none() && !is_told(one));

@@ -1,15 +1,16 @@
-//! Text from a memory is somebody else's: made harmless before a model or a terminal reads it.
+//! Sanitises untrusted text of a memory for models and terminals.
 
-/// True for characters that change how text around them reads: controls, bidirectional overrides, invisible tags.
+/// Returns true for characters that change how the text around them is displayed: controls, bidirectional overrides,
+/// invisible tags.
 fn is_treacherous(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// One line of plain text for a model: no control, bidirectional or invisible characters, and no delimiter of the
-/// block (`<memory`, `</memory`), nor a line that could pass for one of its headings.
+/// One line of plain text for a model: no control, bidirectional or invisible characters, and no delimiter of the block
+/// (`<memory`, `</memory`), nor a line that could pass for one of its headings.
 pub fn neutralise(text: &str) -> String {
-    // Most texts have nothing to change.
+    // Fast path: most texts need no change.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'<') {
         return text.trim().to_owned();
     }
@@ -25,7 +26,7 @@ pub fn neutralise(text: &str) -> String {
             c => plain.push(c),
         }
     }
-    // Case is folded in ASCII only, which keeps byte positions; a model reads `</Memory` as the delimiter too.
+    // ASCII folding preserves byte positions; a model reads `</Memory` as the delimiter too.
     let lower = plain.to_ascii_lowercase();
     let mut safe = String::with_capacity(plain.len());
     let mut from = 0;
@@ -41,7 +42,7 @@ pub fn neutralise(text: &str) -> String {
     safe.trim().to_owned()
 }
 
-/// Text for a terminal: every control and bidirectional character but line end and tab is shown as an escape.
+/// Text for a terminal: control and bidirectional characters other than newline and tab are escaped.
 pub fn escape_for_terminal(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Of a long text the sentences that matter, cut where sentences end.
+//! Selects the relevant sentences of a long text.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -8,23 +8,24 @@ use super::term_table::TermTable;
 use super::tokens::{costs_at_most, estimate_tokens};
 use crate::episode;
 
-/// Marks what is left out.
+/// Ellipsis for omitted text.
 pub(super) const LEFT_OUT: &str = "…";
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The sentences, with `…` where others stand between them.
+    /// The sentences, with `…` for omitted ones.
     pub text: String,
-    /// From the first to the last of them, in bytes.
+    /// Byte range from the first to the last of them.
     pub span: Range<usize>,
-    /// True if nothing is left out.
+    /// True if nothing is omitted.
     pub whole: bool,
 }
 
-/// The sentences of a text that lie in `near` or have the wanted terms, and those around them, for about so many tokens.
+/// Selects sentences that overlap `near` or contain wanted terms, and their neighbours, up to about `tokens_max`
+/// tokens.
 ///
-/// A text that is short enough is whole. At least one sentence is given; one that is too long by itself is cut at a word.
+/// A short text is returned whole. At least one sentence is returned; one that is too long is cut at a word.
 pub fn excerpt(text: &str, near: &[Range<usize>], wanted: &BTreeSet<String>, tokens_max: usize) -> Excerpt {
     let mut table = TermTable::default();
     let mut wanted: Vec<u32> = wanted.iter().map(|term| table.number_of_term(term)).collect();
@@ -32,15 +33,15 @@ pub fn excerpt(text: &str, near: &[Range<usize>], wanted: &BTreeSet<String>, tok
     excerpts(text, near, (&mut table, &wanted), &[tokens_max]).pop().unwrap_or_else(|| whole(text))
 }
 
-/// Excerpts of several sizes, shortest first, as far as they differ: after one that is the whole text there is no other.
-/// The text is cut into sentences once for all of them, and not at all if it is short enough.
+/// Excerpts of several sizes, shortest first; ends early at one that is the whole text. The text is split into
+/// sentences once for all sizes, and not at all if it is short enough.
 pub fn excerpts(
     text: &str,
     near: &[Range<usize>],
     (table, wanted): (&mut TermTable, &[u32]),
     sizes: &[usize],
 ) -> Vec<Excerpt> {
-    // Sentences never cost more than the text around them.
+    // Sentences never cost more than the whole text.
     if sizes.first().is_some_and(|&tokens_max| costs_at_most(text, tokens_max)) {
         return vec![whole(text)];
     }
@@ -72,14 +73,14 @@ fn whole(text: &str) -> Excerpt {
     Excerpt { text: text.trim().to_owned(), span: 0..text.len(), whole: true }
 }
 
-/// Which sentences are taken, for each whether it is.
+/// For each sentence, whether it is selected.
 fn chosen(weights: &[usize], worth: &[usize], tokens_max: usize) -> Vec<bool> {
     let first = (0..worth.len()).max_by_key(|&at| (worth[at], Reverse(at))).unwrap_or_default();
     let mut chosen = vec![false; worth.len()];
     chosen[first] = true;
     let mut left = tokens_max.saturating_sub(weights[first]);
     loop {
-        // A neighbour of what is chosen is worth something by that, nearer to the first before farther.
+        // A neighbour of a selected sentence gains value; closer to the first one wins.
         let has = |at: usize| chosen.get(at).is_some_and(|chosen| *chosen);
         let beside = |at: usize| has(at + 1) || (at > 0 && has(at - 1));
         let open = (0..worth.len()).filter(|&at| !chosen[at] && weights[at] <= left);
@@ -136,14 +137,14 @@ fn cut_at_a_word(text: &str, tokens_max: usize) -> String {
         kept.push_str(word);
     }
     if kept.is_empty() {
-        // One endless word: letters are cut.
+        // A single very long word is cut by characters.
         kept = text.chars().take(4 * tokens_max.max(1)).collect();
     }
     kept.truncate(kept.trim_end().len());
     kept
 }
 
-/// The sentences, also those of code and lists: a line that has none is one.
+/// The sentences, including code and lists: a line without sentences counts as one.
 fn pieces(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;

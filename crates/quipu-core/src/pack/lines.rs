@@ -1,5 +1,4 @@
-//! From what was found to the lines that are shown: what says the same once, what belongs together side by side, in the
-//! order of time.
+//! Turns offers into the lines of a pack: removes duplicates, groups what belongs together, and orders by time.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -19,24 +18,24 @@ use crate::extract::USER;
 use crate::id::ItemId;
 use crate::predicate::normal;
 
-/// What stands before a line: a number in this pack, or the whole id.
+/// Mark before a line: its number in this pack, or the full id.
 pub(super) fn mark(ids: bool, number: usize, id: ItemId) -> String {
     if ids { id.to_string() } else { number.to_string() }
 }
 
-/// What a line costs at least: no tokenizer joins words.
+/// Lower bound of a line's cost: tokenizers do not join words.
 pub(super) fn least(line: &str) -> usize {
     line.split_ascii_whitespace().count()
 }
 
-/// A line of the stable part, with its end.
+/// A line of the stable part, with its newline.
 pub(super) fn kept(one: &StableLine, mark: Option<&str>) -> String {
     let mark = mark.map_or_else(|| "-".to_owned(), |mark| format!("[{mark}]"));
     let unconfirmed = if is_unconfirmed(one.trust) { " (not confirmed)" } else { "" };
     format!("{mark} {}{unconfirmed}\n", neutralise(&one.text))
 }
 
-/// What the items of some offers are called, those worth most first; what is only shown beside others left out.
+/// Ids of the items of some offers, highest value first, without offers that are shown only beside others.
 pub(super) fn worth(offers: &[Offer]) -> Vec<ItemId> {
     let mut order: Vec<&Offer> = offers.iter().filter(|offer| offer.value > 0.0).collect();
     order.sort_by(|a, b| b.value.total_cmp(&a.value));
@@ -44,12 +43,12 @@ pub(super) fn worth(offers: &[Offer]) -> Vec<ItemId> {
     order.into_iter().flat_map(ids).filter(|id| met.insert(*id)).collect()
 }
 
-/// The items an offer tells, its words first.
+/// Items of an offer, its quotation first.
 fn ids(offer: &Offer) -> Vec<ItemId> {
     offer.words.iter().map(|words| words.id).chain(offer.noted.iter().map(|noted| noted.id)).collect()
 }
 
-/// The sections of what was found, with what they cost.
+/// The sections of the offers, with their cost.
 pub(super) fn found(
     request: &PackInput<'_>,
     (settled, unconfirmed): (Vec<SettledOffer<'_>>, Unconfirmed),
@@ -87,7 +86,7 @@ pub(super) fn found(
         .map(|(section, percent)| (*section as usize, budget * percent / 100))
         .collect();
     let marked = request.always.iter().chain(&request.who).filter(|kept| !kept.ids.is_empty()).count();
-    // What is so of every line is said once, above them.
+    // A note that applies to every line is printed once above them.
     let signs = unconfirmed == Unconfirmed::Some;
     let line = |at: usize, form: usize, number: usize| {
         let mark = mark(request.ids, number, offers[at].id());
@@ -110,7 +109,7 @@ pub(super) fn found(
     let mut shown: Vec<usize> = (0..offers.len()).filter(|&at| allocation.shown[at].is_some()).collect();
     shown.sort_by_key(|&at| {
         let offer = &offers[at];
-        // Within a section of no days the order is that of worth, which is that of the offers.
+        // Sections without dates keep the order of the offers, highest value first.
         let time = offer.day().map(|_| (offer.said_at, offer.place));
         (offer.section, time, at)
     });
@@ -150,18 +149,17 @@ pub(super) fn found(
 /// Nanoseconds of a day.
 const DAY_NANOSECONDS: i128 = 86_400_000_000_000;
 
-/// What stands before a line's own words: a mark in brackets is a word of its own.
+/// Lower bound of a mark's cost: a mark in brackets is a separate word.
 const MARK_LEAST: usize = 1;
 
-/// Prices by the tokenizer. Counting costs more than anything else here: nothing is counted before it is asked for, and
-/// everything once.
+/// Costs by the tokenizer. Counting is the most expensive step, so each text is counted lazily and once.
 struct Counted<'a> {
     count: Count<'a>,
     line: &'a dyn Fn(usize, usize) -> String,
     headings: &'a [String],
-    /// What each line costs at least, in its shortest form.
+    /// Lower bound of each line's cost, in its shortest form.
     leasts: Vec<usize>,
-    /// What was counted: lines by offer and form, and headings.
+    /// Cached costs: lines by offer and form, and headings.
     lines: BTreeMap<(usize, usize), usize>,
     costs: Vec<Option<usize>>,
 }
@@ -180,39 +178,39 @@ impl Prices for Counted<'_> {
     }
 }
 
-/// An offer with what of it is told.
+/// An offer with the parts that are shown.
 pub(super) struct SettledOffer<'a> {
     section: Section,
     words: Option<&'a Quotation>,
     noted: Vec<&'a Noted>,
-    /// Items it tells, also those whose own words say nothing more than the others.
+    /// Items it covers, including those whose own text adds nothing.
     ids: Vec<ItemId>,
     said_at: Option<Timestamp>,
     place: u64,
     value: f64,
     with: &'a [usize],
     covers: &'a [ItemId],
-    /// The line without its mark in its shortest form, once it was asked for.
+    /// Cached shortest form of the line, without its mark.
     first: OnceCell<String>,
 }
 
-/// How the lead of a statement in somebody's own words ends: "User wants this kept: …".
+/// Ends of the lead before a statement in somebody's own words: "User wants this kept: …".
 const LEADS: [&str; 2] = [" said", " wants this kept"];
 
-/// Every offer with what of it is told.
+/// Settles every offer.
 pub(super) fn settled(offers: &[Offer]) -> Vec<SettledOffer<'_>> {
     let mut table = TermTable::default();
     offers.iter().map(|offer| SettledOffer::of(offer, &mut table)).collect()
 }
 
 impl<'a> SettledOffer<'a> {
-    /// A statement that says nothing but what its words say is left out; words are left out where a statement has all
-    /// their content, and more.
+    /// Omits a statement that adds nothing to its quotation, and a quotation whose content a statement repeats and
+    /// extends.
     fn of(offer: &'a Offer, table: &mut TermTable) -> Self {
-        // Words without a statement beside them are compared with nothing.
+        // A quotation without statements needs no comparison.
         let words = offer.words.as_ref().filter(|_| !offer.noted.is_empty());
         let said = words.map(|words| table.terms(&words.forms[0].0));
-        // Who "the user" is goes without saying.
+        // The word "user" adds nothing.
         let user = said.as_ref().map(|_| table.number_of_term(USER));
         let mut noted = Vec::with_capacity(offer.noted.len());
         let mut is_repeated = false;
@@ -244,7 +242,7 @@ impl<'a> SettledOffer<'a> {
         }
     }
 
-    /// The item that leads the line: the source where its words are shown.
+    /// The item that identifies the line: the source if its quotation is shown.
     fn id(&self) -> ItemId {
         let noted = self.noted.first().map(|noted| noted.id);
         self.words.map(|words| words.id).or(noted).unwrap_or(self.ids[0])
@@ -259,7 +257,7 @@ impl<'a> SettledOffer<'a> {
         self.words.map_or(1, |words| words.forms.len())
     }
 
-    /// The day it stands under, in days since 1970.
+    /// Day under which it is listed, in days since 1970.
     fn day(&self) -> Option<i32> {
         let time = self.said_at.filter(|_| self.section == Section::Found)?;
         i32::try_from(time.as_nanosecond().div_euclid(DAY_NANOSECONDS)).ok()
@@ -281,7 +279,7 @@ impl<'a> SettledOffer<'a> {
             format!("{likely}{}{origin}{}", neutralise(&one.text), remark(one.remark.as_ref()))
         };
         let Some(words) = self.words else {
-            // The words are not shown, so the line has to say whose they were.
+            // Without the quotation, the line has to name the origin.
             let from = |one: &Noted| if one.trust == Trust::Agent { " (from an assistant)" } else { "" };
             return self.noted.iter().map(|one| noted(one, from(one))).collect::<Vec<_>>().join("; ");
         };
@@ -310,12 +308,12 @@ impl<'a> SettledOffer<'a> {
     }
 }
 
-/// True for what neither the user nor the assistant said, and nobody vouches for.
+/// Returns true for content that neither the user nor the assistant said and nobody confirmed.
 fn is_unconfirmed(trust: Trust) -> bool {
     trust < Trust::Agent
 }
 
-/// How many of the offers are of that kind.
+/// How many of the offers are unconfirmed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unconfirmed {
     None,
@@ -333,7 +331,7 @@ impl Unconfirmed {
     }
 }
 
-/// A statement without the words that lead it: of "User said: no nuts" what was said.
+/// Removes the lead of a statement: "User said: no nuts" -> "no nuts".
 fn own_words(statement: &str) -> &str {
     match statement.split_once(": ") {
         Some((lead, rest)) if LEADS.iter().any(|one| lead.ends_with(one)) => rest,
@@ -345,7 +343,8 @@ fn remark(remark: Option<&String>) -> String {
     remark.map(|remark| format!(" ({})", neutralise(remark))).unwrap_or_default()
 }
 
-/// Each wording once: of lines that say the same, the one worth most. The others are still shown beside what leans on them.
+/// Removes duplicate wordings: of equal lines, the one of highest value stays. The others are shown only beside lines
+/// that need them.
 fn once(mut all: Vec<SettledOffer<'_>>) -> Vec<SettledOffer<'_>> {
     let mut best: FxHashMap<String, usize> = FxHashMap::default();
     for at in 0..all.len() {

@@ -1,32 +1,32 @@
-//! What a pack keeps room for, by what it is for.
+//! Budget shares of a pack's sections, by intent.
 
 use serde::Serialize;
 
 use crate::recall::Intent;
 
-/// What a pack costs at most if nobody says otherwise.
+/// Default budget of a pack in tokens.
 pub const DEFAULT_TOKENS: usize = 1_800;
 
-/// What may be said of who the user is, before any question.
+/// Maximum number of tokens for the description of the user.
 pub(super) const WHO_TOKENS: usize = 120;
 
-/// Where a line stands.
+/// A section of the changing part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Section {
-    /// Goals, tasks and problems that are open.
+    /// Open goals, tasks and problems.
     Goals,
-    /// Values, preferences, rules the user lives by, and reflective notes that agree.
+    /// Values, preferences and rules the user lives by, and reflective notes the user agreed with.
     SelfModel,
-    /// What was said and what was understood of it, in the order of time.
+    /// Quotations and the statements read from them, in chronological order.
     Found,
 }
 
 impl Section {
-    /// Every section, in the order in which they are printed.
+    /// All sections, in printing order.
     pub(super) const ALL: [Self; 3] = [Self::Goals, Self::SelfModel, Self::Found];
 
-    /// Its heading, always the same.
+    /// Its fixed heading.
     pub fn title(self) -> &'static str {
         match self {
             Self::Goals => "Goals and open tasks",
@@ -36,7 +36,7 @@ impl Section {
     }
 }
 
-/// Sections of an intent that may spend so many percent of what there is before anything else does.
+/// Sections of an intent with the percentage of the budget they may spend before the others.
 pub(super) fn floors(intent: Intent) -> &'static [(Section, usize)] {
     match intent {
         Intent::Plan => &[(Section::Goals, 12), (Section::SelfModel, 8)],
@@ -46,7 +46,7 @@ pub(super) fn floors(intent: Intent) -> &'static [(Section, usize)] {
     }
 }
 
-/// What of a budget an intent may spend, in percent: who is to be moved to act reads little.
+/// Percentage of the budget an intent may spend; a nudge is kept short.
 pub(super) fn percent(intent: Intent) -> usize {
     if intent == Intent::Nudge { 25 } else { 100 }
 }

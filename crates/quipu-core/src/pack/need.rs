@@ -1,41 +1,42 @@
-//! What a request wants of memory: nothing, what bears on a task, or an answer.
+//! Classifies what a request needs from memory: nothing, context for a task, or an answer.
 
 use serde::{Deserialize, Serialize};
 
 use super::words::is_one_of;
 use crate::recall::Intent;
 
-/// What a request wants of memory.
+/// What a request needs from memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RequestNeed {
-    /// Nothing but what is always given: a greeting, a sum, a poem, general knowledge.
+    /// Only the stable part: a greeting, arithmetic, a poem, general knowledge.
     Nothing,
-    /// The preferences, limits and plans that bear on what is to be done.
+    /// Preferences, limits and plans relevant to a task.
     Task,
-    /// What was said about it.
+    /// An answer from memory.
     Memory,
-    /// The same, and memory has nothing about it.
+    /// An answer from memory, which seems to have none.
     Unknown,
 }
 
-/// What is known of a request beside its words.
+/// Features of a request besides its words.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RequestFacts {
-    /// What it is for.
+    /// Its intent.
     pub intent: Intent,
-    /// It names somebody the memory knows.
+    /// True if it names a person known to the memory.
     pub person: bool,
-    /// The probability that memory answers it.
+    /// Probability that memory answers it.
     pub probability: f64,
-    /// Nothing seems to be known of it.
+    /// True if memory seems to have nothing about it.
     pub unknown: bool,
 }
 
-/// From this probability on memory is asked, even if the request looks like one of general knowledge.
+/// Minimum probability at which memory is used even for questions that look like general knowledge.
 const ANSWERS_FROM: f64 = 0.7;
 
-/// What opens a request and says nothing of it.
+/// Opening words without content.
 const POLITE: &str = "\
     please can could would will you hey hi hello ok okay so now kindly just thanks quickly then";
 
@@ -52,42 +53,42 @@ const SMALL_TALK: &str = "\
     spasibo спасибо 你好 您好 谢谢 こんにちは おはよう おはようございます こんばんは ありがとう ありがとうございます 안녕 안녕하세요 감사합니다 \
     مرحبا السلام عليكم شكرا שלום नमस्ते धन्यवाद xin chào kamusta selamat pagi";
 
-/// Words of a sum beside its numbers.
+/// Words of arithmetic beside the numbers.
 const SUM: &str = "\
     what what's whats is the of and by times plus minus divided multiplied percent calculate compute sum square root \
     equals x sqrt";
 
-/// What is asked of a text or of general knowledge: what follows is the matter itself.
+/// Verbs for working on a text or on general knowledge; the content follows.
 const OF_TEXT: &str = "\
     explain define translate convert calculate compute solve prove summarise summarize rewrite rephrase paraphrase \
     proofread fix debug refactor implement code spell conjugate describe simplify list";
 
-/// What asks for something to be made, if the thing is one of [`MADE`].
+/// Verbs for creating something, combined with the things of [`MADE`].
 const MAKE: &str = "write compose generate create make draft tell give show sing draw invent need want";
 
 const MADE: &str = "\
     haiku poem limerick sonnet joke jokes pun riddle story song lyrics rap function script regex program class query \
     sql essay test tests html css json ascii fact trivia quote synonyms synonym palindrome funny";
 
-/// What asks for a proposal or a plan, as the first word.
+/// Verbs for a proposal or a plan, as the first word.
 const TASK: &str = "\
     suggest recommend plan organise organize schedule book find pick choose help design prepare order arrange propose \
     brainstorm cook reserve pack";
 
-/// Words of [`TASK`] that are names of things too, and what follows them where they are not.
+/// Words of [`TASK`] that are also nouns, and the words that follow them as verbs.
 const THINGS: &str = "book order pack plan schedule cook design";
 const DONE_TO: &str = "a an the my our some me us this next something two three dinner";
 
-/// The same, as a noun anywhere.
+/// Nouns for proposals, anywhere in the request.
 const PROPOSALS: &str = "ideas suggestions recommendations recommendation suggestion itinerary";
 
-/// The same, as a phrase.
+/// Phrases for proposals.
 const TASK_PHRASES: &str = "\
     what should i, what should we, where should i, where should we, what could i, what can i cook, what can i make, \
     what to cook, which should i, what shall we, which * should i, which * should we, which * shall we, any good, got any, \
     what movie should, what film should, what book should, what wine should, what gift should, what can we cook, what can we do";
 
-/// Questions of general knowledge, by their first words. `*` is any one word.
+/// Openings of general knowledge questions. `*` is any one word.
 const GENERAL: &str = "\
     what is a, what is an, what's a, what's an, what is the capital, what's the capital, what is the meaning, \
     what's the meaning, what is the difference, what's the difference, what is the population, what is the square, \
@@ -96,12 +97,12 @@ const GENERAL: &str = "\
     how does * work, how do * work, how does a, how does an, how do you, how do i, how can i, how to, how far is, \
     how tall is, how many * in a, how many * are in a, why is the, why are the, why do cats, is it true";
 
-/// Words of a request that goes back to what was said.
+/// Words that refer to earlier conversation.
 const OF_TALK: &str = "\
     you we us said say says told tell mentioned mention recommended suggested discussed decided talked agreed planned \
     earlier yesterday remember remind recall last";
 
-/// What asks for more of what the model has just said, by its first words.
+/// Openings of requests to continue the model's last reply.
 const GOES_ON: &str = "\
     continue, go on, go ahead, keep going, another one, another, one more, more please, more, next, try again, once more, \
     shorter, longer, and in *, same in *, same for *, make it";
@@ -111,10 +112,10 @@ const ASKING: &str = "\
     what what's whats who who's whose whom which where where's when when's why how do does did is are was were have \
     has had am can could should will would tell remind remember recall";
 
-/// Who "me" is told, shown or given something is no subject of a request.
+/// Words before a "me" that does not make a request personal.
 const TO_ME: &str = "tell show remind give let help ask to for teach find get make write";
 
-/// Decides what a request wants of memory. Where nothing tells that it wants nothing, it is taken for a question to memory.
+/// Classifies a request. Defaults to a question for memory.
 pub fn need(query: &str, known: RequestFacts) -> RequestNeed {
     let text = without_matter(query);
     let words = words(&text);
@@ -136,7 +137,7 @@ pub fn need(query: &str, known: RequestFacts) -> RequestNeed {
     if is_task_of(&words, asked, first) || matches!(known.intent, Intent::Plan | Intent::Nudge) {
         return RequestNeed::Task;
     }
-    // Neither the user nor what was said before is meant, and memory seems to have nothing: the request is for the model.
+    // Neither the user nor the conversation is meant, and memory seems to have nothing.
     let goes_on = GOES_ON.split(", ").any(|phrase| begins(asked, phrase));
     let of_talk = words.iter().any(|word| is_one_of(OF_TALK, word));
     if !personal && known.unknown && (goes_on || !of_talk) {
@@ -146,9 +147,9 @@ pub fn need(query: &str, known: RequestFacts) -> RequestNeed {
     if personal && asks && known.unknown { RequestNeed::Unknown } else { RequestNeed::Memory }
 }
 
-/// True if something is to be proposed, planned or ordered.
+/// Returns true for a request to propose, plan or order something.
 fn is_task_of(words: &[String], asked: &[String], first: &str) -> bool {
-    // "Find my note about the boiler" looks for what was said.
+    // "Find my note about the boiler" asks for something said before.
     let looks_up = first == "find" && asked.iter().any(|word| word == "my" || word == "our");
     let is_thing = is_one_of(THINGS, first) && !asked.get(1).is_some_and(|next| is_one_of(DONE_TO, next));
     is_one_of(TASK, first) && !looks_up && !is_thing
@@ -156,14 +157,14 @@ fn is_task_of(words: &[String], asked: &[String], first: &str) -> bool {
         || TASK_PHRASES.split(", ").any(|phrase| (0..words.len()).any(|at| begins(&words[at..], phrase)))
 }
 
-/// Greetings, thanks and farewells, however long their letters are drawn out.
+/// Returns true for greetings, thanks and farewells, including elongated spellings.
 fn is_small_talk(words: &[String]) -> bool {
     words.iter().all(|word| {
         [word.clone(), without_runs(word, 3), without_runs(word, 2)].iter().any(|word| is_one_of(SMALL_TALK, word))
     })
 }
 
-/// "Good morning, Gwen here": a greeting, and who greets.
+/// Returns true for a greeting with the speaker's name: "Good morning, Gwen here".
 fn names_the_speaker(words: &[String]) -> bool {
     match words {
         [greeting @ .., _, last] if last == "here" || last == "speaking" => {
@@ -173,18 +174,18 @@ fn names_the_speaker(words: &[String]) -> bool {
     }
 }
 
-/// The word with each run of so many equal letters, or more, as one letter.
+/// Collapses runs of at least `least` equal letters to one.
 fn without_runs(word: &str, least: usize) -> String {
     let letters: Vec<char> = word.chars().collect();
     let runs = letters.chunk_by(|a, b| a == b);
     runs.flat_map(|run| if run.len() >= least { &run[..1] } else { run }).collect()
 }
 
-/// How plain an explanation is to be: it says nothing of the one who asks. In lower case.
+/// Lower-case phrases for a simple explanation, which say nothing about the user.
 const PLAINLY: [&str; 6] =
     [" like i'm five", " like i'm 5", " like i’m five", " like i’m 5", " like i am five", " as if i were five"];
 
-/// The request without what it quotes, and without what follows the colon of "translate this:".
+/// The request without quotations, and without the text after the colon of "translate this:".
 fn without_matter(query: &str) -> String {
     let mut plain = String::new();
     let lower = query.to_lowercase();
@@ -216,7 +217,7 @@ fn begins(words: &[String], with: &str) -> bool {
     with.split(' ').all(|wanted| words.next().is_some_and(|word| wanted == "*" || word == wanted))
 }
 
-/// A sum: numbers, and no words but those of arithmetic.
+/// Returns true for arithmetic: numbers and no other words.
 fn is_sum(query: &str, words: &[String]) -> bool {
     let is_number = |word: &String| {
         word.chars().all(|c| c.is_ascii_digit() || c == 'x') && word.starts_with(|c: char| c.is_ascii_digit())
@@ -227,14 +228,14 @@ fn is_sum(query: &str, words: &[String]) -> bool {
     only && numbers > 0 && (has_sign || words.len() > numbers && numbers > 1 || words.iter().any(|word| word == "root"))
 }
 
-/// True if it speaks of the user's life: "I", "my", "we", or of what was said before.
+/// Returns true if the request refers to the user's life ("I", "my", "we") or to something to remember.
 fn is_personal(words: &[String]) -> bool {
     let word = |at: usize| words.get(at).map_or("", String::as_str);
     (0..words.len()).any(|at| match word(at) {
         "my" | "mine" | "myself" | "our" | "ours" | "i've" | "i'm" | "we've" | "we're" | "remember" | "user" => true,
         "me" => at == 0 || !is_one_of(TO_ME, word(at - 1)),
         "us" => at > 0 && word(at - 1) != "let",
-        // "How do I sort a list?" and "I need a regex" ask nothing about the one who asks.
+        // "How do I sort a list?" and "I need a regex" are not about the user.
         "i" | "we" => {
             let how =
                 at >= 2 && word(at - 2) == "how" && matches!(word(at - 1), "do" | "can" | "could" | "should" | "would");
@@ -248,18 +249,18 @@ fn is_personal(words: &[String]) -> bool {
     })
 }
 
-/// "What were your recommendations?" asks for what was said.
+/// "What were your recommendations?" asks for something said before.
 fn tells_of_past(words: &[String]) -> bool {
     words.iter().any(|word| matches!(word.as_str(), "did" | "were" | "was" | "had" | "gave" | "made" | "said" | "told"))
 }
 
-/// Words that tell of a preference, a limit or a plan.
+/// Words of preferences, limits and plans.
 const BEARS: &str = "\
     like likes love loves hate hates enjoy enjoys prefer prefers favourite favorite can't cannot never always avoid \
     avoids allergic allergy vegan vegetarian diet budget must plan plans planning going booked appointment meeting \
     want wants hope intolerant afraid dislike dislikes stand";
 
-/// True if a line tells of a preference, a limit or a plan of its speaker.
+/// Returns true if a line states a preference, a limit or a plan of its speaker.
 pub fn bears(text: &str) -> bool {
     words(text).iter().any(|word| is_one_of(BEARS, word))
 }
@@ -268,10 +269,10 @@ pub fn bears(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// A letter stands for what is known beside the request: `p` a person the memory knows, a digit the probability in tenths;
-    /// with 0 nothing seems to be known.
+    /// The letters encode the other features: `p` for a known person, a digit for the probability in tenths; 0 also
+    /// sets `unknown`.
     const TABLE: [(&str, &str, RequestNeed); 117] = [
-        // Nothing is asked of memory.
+        // Needs nothing from memory.
         ("hi", "", RequestNeed::Nothing),
         ("Hello there!", "", RequestNeed::Nothing),
         ("good morning, how are you today?", "", RequestNeed::Nothing),
@@ -330,7 +331,7 @@ mod tests {
         ("Another one please", "0", RequestNeed::Nothing),
         ("and in Rust?", "0", RequestNeed::Nothing),
         ("When does the ferry leave?", "0", RequestNeed::Nothing),
-        // What bears on a task.
+        // Context for a task.
         ("suggest a restaurant for tonight", "", RequestNeed::Task),
         ("Recommend me a book", "", RequestNeed::Task),
         ("plan my saturday", "", RequestNeed::Task),
@@ -346,7 +347,7 @@ mod tests {
         ("pack my bag for the mountains", "", RequestNeed::Task),
         ("order some groceries", "", RequestNeed::Task),
         ("make a 3 day itinerary for Kyoto", "", RequestNeed::Task),
-        // Something is asked of memory.
+        // A question for memory.
         ("Where do I live?", "", RequestNeed::Memory),
         ("what is my cat called", "", RequestNeed::Memory),
         ("whats my sisters name??", "", RequestNeed::Memory),
@@ -383,7 +384,7 @@ mod tests {
         ("what did the neurologist say", "0", RequestNeed::Memory),
         ("suggest a name for a boat", "0", RequestNeed::Task),
         ("book that Tom lent me", "p", RequestNeed::Memory),
-        // Memory has nothing about it.
+        // Memory has no answer.
         ("What is my blood type?", "0", RequestNeed::Unknown),
         ("where did I park", "0", RequestNeed::Unknown),
         ("Do I have a brother?", "0", RequestNeed::Unknown),

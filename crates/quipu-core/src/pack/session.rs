@@ -1,7 +1,7 @@
-//! The context of a session: what holds in it, what was said in few words, and the last words as they were.
+//! The context of a session: base truth, turn log, and the most recent messages verbatim.
 //!
-//! Hard exceptions are always in, whatever the budget says: the rest shares what they leave. The last messages come first,
-//! long ones cut where sentences end; then the base truth; the turn log has the rest.
+//! Hard exceptions are always included, whatever the budget; the rest shares what remains. The recent messages come
+//! first, long ones shortened at sentence ends; then the base truth; then the turn log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,84 +11,85 @@ use crate::item::{Truth, TruthKind};
 use crate::session::WindowTurn;
 use crate::source::Role;
 
-/// What a session's context costs at most if nobody says otherwise.
+/// Default budget of a session's context in tokens.
 pub const SESSION_TOKENS: usize = 4_000;
 
-/// Headings, always the same; three of them are the source document's.
+/// Fixed headings; three of them are those of the source document.
 const EXCEPTIONS: &str = "Hard Exceptions";
 const FACTS: &str = "Established Facts & Constraints";
 const LOG: &str = "Conversation History Summary";
 const RECENT: &str = "Recent Messages";
-/// What closes the first block.
+/// End of the first block.
 const GUIDE: &str =
     "The recent messages are the words themselves: rely on them for detail. The summary is for older turns.\n";
 
-/// Shares of the budget, in percent. What one leaves, the next may use.
+/// Shares of the budget in percent. Unused tokens pass to the next part.
 const RECENT_PERCENT: usize = 55;
 const FACTS_PERCENT: usize = 30;
 
-/// A message of more tokens is long: it is cut to [`CUT_TOKENS`] first, and has the rest if the others leave room.
+/// A message of more tokens is long: it is first shortened to [`CUT_TOKENS`] and extended if the others leave room.
 const LONG_TOKENS: usize = 160;
 const CUT_TOKENS: usize = 120;
-/// Of the tokens there are, so many percent are filled with an excerpt: it is measured by estimate.
+/// Percentage of the available tokens that an excerpt fills, as a margin for its estimated size.
 const EXCERPT_PERCENT: usize = 90;
 
 /// A line of the turn log.
 #[derive(Debug, Clone)]
 pub struct LogLine {
-    /// Its number.
+    /// Number of the turn.
     pub turn: u32,
-    /// What the user wanted.
+    /// The user's request.
     pub user: String,
-    /// What was answered.
+    /// The reply.
     pub assistant: String,
 }
 
-/// What a session's context is made from.
+/// The input of a session's context.
 #[derive(Debug, Clone)]
 pub struct SessionRequest<'a> {
-    /// Whose memory.
+    /// The user whose memory it is.
     pub user: &'a UserId,
-    /// The conversation.
+    /// The session.
     pub session: &'a str,
-    /// At which version.
+    /// The version of the memory.
     pub version: Seq,
     /// The base truth.
     pub base_truth: &'a [Truth],
-    /// The turn log, oldest first. A turn whose messages are shown whole needs no line.
+    /// The turn log, oldest first. Lines of turns whose messages are shown whole are omitted.
     pub log: &'a [LogLine],
     /// The raw window, oldest first.
     pub window: &'a [WindowTurn],
-    /// What the whole may cost, in tokens.
+    /// Maximum total cost in tokens.
     pub max_tokens: usize,
-    /// Tokens that are kept for what is recalled.
+    /// Tokens reserved for recall results.
     pub reserve: usize,
 }
 
-/// The context of a session, without what is recalled.
+/// The context of a session, without recall results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionPack {
     /// Base truth and turn log, as one delimited block.
     pub told: String,
-    /// The raw window as another one; empty without messages.
+    /// The raw window as a second block; empty without messages.
     pub recent: String,
     /// Its sections, in order.
     pub sections: Vec<Packed>,
-    /// Entries in it.
+    /// Ids of the base truth entries in it.
     pub cited: Vec<ItemId>,
-    /// The messages in it, oldest first, as they are shown.
+    /// The messages in it, oldest first, as shown.
     pub messages: Vec<WindowTurn>,
-    /// Those of them that are cut.
+    /// Ids of the shortened messages.
     pub cut: Vec<ItemId>,
-    /// Entries and messages that did not fit.
+    /// Ids of omitted entries and messages.
     pub omitted: Vec<ItemId>,
-    /// Turns whose line did not fit.
+    /// Numbers of the turns whose line was omitted.
     pub omitted_turns: Vec<u32>,
-    /// Tokens left for what is recalled.
+    /// Tokens left for recall results.
     pub left: usize,
 }
 
-/// Builds the context. Deterministic; over `max_tokens`, as counted line by line, only by hard exceptions and the frame.
+/// Builds the context. Deterministic. Counted line by line, it exceeds `max_tokens` only if the hard exceptions and the
+/// frame do.
 pub fn pack_session(request: &SessionRequest<'_>, count: Count<'_>) -> SessionPack {
     let name = neutralise(request.session).replace(['"', '<', '>'], "'");
     let opening = |part: &str| {
@@ -118,7 +119,7 @@ pub fn pack_session(request: &SessionRequest<'_>, count: Count<'_>) -> SessionPa
     let mut left = request.max_tokens.saturating_sub(count(&told) + frame);
     let share = |percent: usize, left: usize| (request.max_tokens * percent / 100).min(left);
 
-    // The recent messages have their share, and what nothing else needs.
+    // The recent messages get their share plus what nothing else needs.
     let others =
         request.base_truth.iter().filter(|truth| !truth.is_hard()).map(|truth| estimate_tokens(&line(truth)) + 1);
     let others = others.sum::<usize>().min(share(FACTS_PERCENT, left));
@@ -138,7 +139,7 @@ pub fn pack_session(request: &SessionRequest<'_>, count: Count<'_>) -> SessionPa
     left = left.saturating_sub(messages.iter().map(|text| count(text) + 1).sum::<usize>() + count(RECENT) + 3);
 
     let mut soft: Vec<&Truth> = request.base_truth.iter().filter(|truth| !truth.is_hard()).collect();
-    // The kinds that bind come first; among equals the newest entry is the likeliest to matter.
+    // Binding kinds come first; among equals the newest entry is the most likely to matter.
     soft.reverse();
     soft.sort_by_key(|truth| truth.kind);
     let lines: Vec<String> = soft.iter().map(|truth| line(truth)).collect();
@@ -149,7 +150,7 @@ pub fn pack_session(request: &SessionRequest<'_>, count: Count<'_>) -> SessionPa
     let shown: Vec<String> = kept.iter().map(|&place| lines[place].clone()).collect();
     left = left.saturating_sub(section(count, &mut told, &mut made, FACTS, &shown));
 
-    // The newest lines are kept, those of mere politeness last, and told in their order.
+    // Selects the newest lines, mere politeness last, and prints them in order.
     let whole = whole_turns(request.window, &made);
     let log: Vec<&LogLine> = request.log.iter().filter(|one| !whole.contains(&one.turn)).collect();
     let lines: Vec<String> = log.iter().map(|one| log_line(one)).collect();
@@ -186,17 +187,17 @@ fn line(truth: &Truth) -> String {
     }
 }
 
-/// A message with its line ends, each line made harmless.
+/// A message with its line breaks, each line sanitised.
 fn kept_lines(text: &str) -> String {
     text.lines().map(|line| indent(line) + &neutralise(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// The blanks a line begins with: they mean something in code.
+/// Leading blanks of a line, which matter in code.
 fn indent(line: &str) -> String {
     line.chars().take_while(|c| *c == ' ' || *c == '\t').collect()
 }
 
-/// Places of the lines that fit, first come first served; a line too long is passed over, not cut.
+/// Indices of the lines that fit, in order; a line that is too long is skipped, not cut.
 fn fitting(count: Count<'_>, lines: &[String], budget: usize, title: &str) -> BTreeSet<usize> {
     let mut left = budget.saturating_sub(count(title) + 3);
     let mut kept = BTreeSet::new();
@@ -210,12 +211,12 @@ fn fitting(count: Count<'_>, lines: &[String], budget: usize, title: &str) -> BT
     kept
 }
 
-/// The messages of the window that fit, newest first: short ones whole, long ones cut, and as much more of these as there is
-/// room for.
+/// The messages of the window that fit, newest first: short ones whole, long ones shortened, then extended as far as
+/// there is room.
 fn window(window: &[WindowTurn], count: Count<'_>, budget: usize) -> Vec<Option<String>> {
     let last = window.iter().rposition(|one| one.role == Role::User);
     let asked = last.map(|at| terms(&window[at].text)).unwrap_or_default();
-    // Of the message itself that asks, its beginning and its end say what it is and what is asked.
+    // The beginning and end of the asking message show what it is and what it asks.
     let excerpt_of = |place: usize, tokens_max: usize| {
         let text = &window[place].text;
         let ends = [0..1, text.len().saturating_sub(1)..text.len()];
@@ -258,12 +259,12 @@ fn window(window: &[WindowTurn], count: Count<'_>, budget: usize) -> Vec<Option<
     shown
 }
 
-/// A message as it is shown.
+/// A message as shown.
 fn message(one: &WindowTurn) -> String {
     format!("{}: {}", neutralise(&one.speaker), kept_lines(&one.text))
 }
 
-/// Turns of which every message of the window is shown whole, not only a reply that stayed behind.
+/// Turns with a message of the user, all of whose messages are shown whole.
 fn whole_turns(window: &[WindowTurn], made: &SessionPack) -> BTreeSet<u32> {
     let is_whole =
         |one: &&WindowTurn| made.messages.iter().any(|shown| shown.id == one.id) && !made.cut.contains(&one.id);

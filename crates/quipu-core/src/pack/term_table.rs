@@ -1,10 +1,10 @@
-//! Terms as numbers, so that the words of a hundred texts are each stemmed once and compared as integers.
+//! Interns terms as numbers, so that each word is stemmed once and terms are compared as integers.
 
 use rustc_hash::FxHashMap;
 
 use crate::recall::index::tokens;
 
-/// Numbers of the terms met so far. It holds words, so it lives no longer than the pack it is made for.
+/// Numbers of the terms seen so far. It stores words of the memory, so it must not outlive its pack.
 #[derive(Debug, Default)]
 pub struct TermTable {
     /// By word in lower case.
@@ -15,7 +15,7 @@ pub struct TermTable {
 }
 
 impl TermTable {
-    /// The distinct terms of a text, ascending by number: what it is compared by.
+    /// The distinct terms of a text as ascending numbers.
     pub fn terms(&mut self, text: &str) -> Vec<u32> {
         let mut found = Vec::new();
         tokens::for_each_content_word(text, |word| found.push(self.number(word)));
@@ -24,7 +24,7 @@ impl TermTable {
         found
     }
 
-    /// How many of these terms a text has, each counted once. `wanted` ascends.
+    /// Number of distinct wanted terms in a text. `wanted` is ascending.
     pub(super) fn count_in(&mut self, text: &str, wanted: &[u32]) -> usize {
         if wanted.is_empty() {
             return 0;
@@ -39,7 +39,7 @@ impl TermTable {
         met.len()
     }
 
-    /// The number of a term.
+    /// The number of a term, assigned on first use.
     pub(super) fn number_of_term(&mut self, term: &str) -> u32 {
         let next = self.numbers.len() as u32;
         if let Some(&known) = self.numbers.get(term) {
@@ -49,7 +49,7 @@ impl TermTable {
         next
     }
 
-    /// How often a word was stemmed.
+    /// Number of words stemmed so far.
     pub fn stemmed(&self) -> usize {
         self.stemmed
     }
@@ -65,12 +65,12 @@ impl TermTable {
     }
 }
 
-/// True if every term of `some` is among `all`; both ascend.
+/// Returns true if every term of `some` is among `all`; both are ascending.
 pub(super) fn is_subset(some: &[u32], all: &[u32]) -> bool {
     some.iter().all(|one| all.binary_search(one).is_ok())
 }
 
-/// True if two texts have a term in common; both ascend.
+/// Returns true if two texts share a term; both are ascending.
 pub fn have_common(some: &[u32], others: &[u32]) -> bool {
     some.iter().any(|one| others.binary_search(one).is_ok())
 }

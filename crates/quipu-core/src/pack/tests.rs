@@ -66,7 +66,7 @@ fn me() -> UserId {
     UserId::parse("me").unwrap()
 }
 
-/// A pack that holds these words.
+/// A pack with this text.
 pub(crate) fn sample(text: &str) -> Pack {
     pack(&request(&me(), vec![said(1, text)]), &estimate_tokens)
 }
@@ -114,9 +114,9 @@ fn a_statement_never_hides_its_words() {
     let turn = ItemKind::Turn;
     let both = "Ines: We adopted a cat, her name is Pixel. (noted: User has a pet: cat)".to_owned();
     assert_eq!(told(cat, "User has a pet: cat", None), (both, turn, 1));
-    // It says nothing that the words do not say.
+    // The statement adds nothing to the quotation.
     assert_eq!(told("I live in Porto", "User live in Porto", None), ("Ines: I live in Porto".to_owned(), turn, 1));
-    // The words say nothing that it does not say, and it says more.
+    // The quotation adds nothing to the statement, which says more.
     let ended = "User lives in Porto (until 2026-01)".to_owned();
     assert_eq!(told("I live in Porto", "User lives in Porto", Some("until 2026-01")), (ended, ItemKind::Fact, 1));
 }

@@ -1,9 +1,9 @@
-//! How many tokens a text will cost a model, without its tokenizer.
+//! Estimates the number of tokens of a text without a tokenizer.
 
-/// Letters of a word that make one token, on average, in English text.
+/// Average number of letters per token in English words.
 const LETTERS_PER_TOKEN: usize = 7;
 
-/// True if a text costs at most so many tokens by the estimate. No more of it is read than tells.
+/// Returns true if the estimated cost of a text is at most `tokens_max`. Stops reading once it is exceeded.
 pub(super) fn costs_at_most(text: &str, tokens_max: usize) -> bool {
     let mut tokens = 0;
     for_each_cost(text, |cost| {
@@ -13,8 +13,8 @@ pub(super) fn costs_at_most(text: &str, tokens_max: usize) -> bool {
     tokens <= tokens_max
 }
 
-/// An estimate: a word costs one token for each seven letters begun, a digit run one for each three, every other
-/// visible character one, a letter outside ASCII one.
+/// Estimates the tokens of a text: one per seven letters of a word (rounded up), one per three digits (rounded up), one
+/// for any other visible character or non-ASCII letter.
 pub fn estimate_tokens(text: &str) -> usize {
     let mut tokens = 0;
     for_each_cost(text, |cost| {
@@ -24,7 +24,7 @@ pub fn estimate_tokens(text: &str) -> usize {
     tokens
 }
 
-/// Calls `each` with what the runs and characters of a text cost, as long as it says so.
+/// Calls `each` with the cost of each run or character, until it returns false.
 fn for_each_cost(text: &str, mut each: impl FnMut(usize) -> bool) {
     let bytes = text.as_bytes();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! What the words of a line say, as far as a pack has to know it: whether they say anything, and what they lean on.
+//! Classifies lines of a conversation: whether they carry content, and what they depend on.
 
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
@@ -10,45 +10,45 @@ use super::excerpt::{Excerpt, LEFT_OUT};
 use crate::episode::sentences;
 use crate::recall::index::tokens;
 
-/// Words of a conversation that say nothing by themselves.
+/// Words of a conversation without content of their own.
 const CHAT: &str = "\
     absolutely agree agreed ah alright amazing awesome aw bet bye cheers congrats congratulations cool course \
     definitely exactly excellent fair fantastic fine glad good got great haha happy hear hello hey hi hmm idea indeed \
     interesting know lol love lovely luck makes nice noted oh ok okay perfect please really right see sense sorry \
     sounds sure thank thanks totally true understand understood wow yeah yes";
 
-/// What somebody says of themselves with.
+/// First-person words.
 const FIRST_PERSON: &str = "i i'm i've i'd i'll im my we we're we've our mine me";
 
-/// What stands for something that was named before.
+/// Pronouns and other references to something mentioned before.
 const PRONOUNS: &str = "it it's its there they them he she him her those these he's she's";
 
-/// A longer line names what it speaks of.
+/// A longer line usually names its subject.
 const LEANING_WORDS_MAX: usize = 14;
 
-/// A reply of more words says what it replies to.
+/// A longer reply can be understood without its question.
 const REPLY_WORDS_MAX: usize = 25;
 
-/// Words that answer a question by themselves.
+/// Words that answer a question on their own.
 const ANSWERS: &str = "yes yeah yep no nope never sure definitely absolutely exactly indeed totally right true";
 
-/// A question of more words is a message of its own.
+/// A longer question is a message of its own.
 const QUESTION_WORDS_MAX: usize = 40;
 
-/// Fewer words that can be searched for say nothing by themselves.
+/// A line with fewer content words carries little on its own.
 const CONTENT_WORDS_MIN: usize = 3;
 
-/// True for a word of a list whose words are set apart by blanks.
+/// Returns true if a blank-separated list contains the word.
 pub(super) fn is_one_of(list: &str, word: &str) -> bool {
     list.split(' ').any(|one| one == word)
 }
 
-/// A word of a line. It is not stemmed: what a line says by itself depends on no other.
+/// A word of a line, not stemmed.
 struct LineWord<'a> {
     lower: &'a str,
-    /// How many terms it is: none for a stop word; in scripts without spaces each character is one.
+    /// Number of terms: 0 for a stop word; one per character in scripts without spaces.
     terms: usize,
-    /// Written like a name, and not because it opens a sentence.
+    /// True if it is capitalised like a name and does not begin a sentence.
     named: bool,
 }
 
@@ -67,7 +67,7 @@ impl LineWord<'_> {
     }
 }
 
-/// Calls `each` with the words of a text until it has seen enough.
+/// Calls `each` with the words of a text until it breaks.
 fn for_each_word(text: &str, each: &mut dyn FnMut(LineWord<'_>) -> ControlFlow<()>) {
     let mut opens = true;
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
@@ -94,7 +94,7 @@ fn for_each_word(text: &str, each: &mut dyn FnMut(LineWord<'_>) -> ControlFlow<(
     }
 }
 
-/// True for a text with a word of this kind.
+/// Returns true if a word of the text satisfies the predicate.
 fn has_word(text: &str, is_it: &dyn Fn(&LineWord<'_>) -> bool) -> bool {
     let mut found = false;
     for_each_word(text, &mut |word| {
@@ -104,7 +104,7 @@ fn has_word(text: &str, is_it: &dyn Fn(&LineWord<'_>) -> bool) -> bool {
     found
 }
 
-/// The terms of a text: what it is compared by.
+/// The set of terms of a text, used for comparison.
 pub fn terms(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     tokens::for_each_term(text, |term| {
@@ -113,10 +113,10 @@ pub fn terms(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// True if a line says nothing by itself: "Got it", "Thanks, Maria!", "Are they helping?".
+/// Returns true if a line carries no content of its own: "Got it", "Thanks, Maria!", "Are they helping?".
 ///
-/// It has no words to search for but those of politeness and agreement, or fewer than three without a number or a name,
-/// and says nothing of the one who speaks.
+/// Such a line has no content words besides politeness and agreement, or fewer than three without a number or a name,
+/// and says nothing about its speaker.
 pub fn is_backchannel(text: &str) -> bool {
     let (mut content, mut unnamed, mut terms, mut unnamed_terms) = (0, 0, 0, 0);
     let (mut has_chat, mut tells, mut is_own) = (false, false, false);
@@ -130,7 +130,7 @@ pub fn is_backchannel(text: &str) -> bool {
             unnamed += usize::from(!word.named);
             unnamed_terms += if word.named { 0 } else { word.terms };
         }
-        // Most lines say something within their first words.
+        // Most lines are decided by their first words.
         if unnamed_terms >= CONTENT_WORDS_MIN { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     if unnamed_terms >= CONTENT_WORDS_MIN {
@@ -146,25 +146,25 @@ pub fn is_backchannel(text: &str) -> bool {
     asks || !is_own
 }
 
-/// True for a line of nothing but politeness: not even "yes" to a question.
+/// Returns true for a line of mere politeness, without even an answer such as "yes".
 pub fn is_politeness(text: &str) -> bool {
     let says = |word: &LineWord<'_>| word.is_content() || is_one_of(ANSWERS, word.lower);
-    // A name says something unless it is addressed: "Thanks, Maria!".
+    // A name is content unless it is an address: "Thanks, Maria!".
     !has_word(text, &|word| !word.named && says(word))
         && (!has_word(text, &|word| word.named) || has_word(text, &|word| word.is_chat()))
 }
 
-/// True for a line that asks something.
+/// Returns true for a line that ends with a question.
 pub fn is_question(text: &str) -> bool {
     text.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '?' | '？')).ends_with(['?', '？'])
 }
 
-/// True for a question short enough to stand beside its reply.
+/// Returns true for a question short enough to stand beside its reply.
 pub fn is_short_question(text: &str) -> bool {
     is_question(text) && text.split_whitespace().nth(QUESTION_WORDS_MAX).is_none()
 }
 
-/// The questions a line ends with: what a reply to it replies to. The whole line, if it asks nothing.
+/// The last run of questions in a line, to which a reply refers. The whole line if it has no question.
 pub fn question_in(text: &str) -> Excerpt {
     let sentences = sentences(text);
     let asks = |one: &Range<usize>| is_question(&text[one.clone()]);
@@ -180,12 +180,12 @@ pub fn question_in(text: &str) -> Excerpt {
     Excerpt { text: format!("{before}{}{after}", &text[span.clone()]), span, whole: false }
 }
 
-/// True for a line too short to be understood without the question it replies to.
+/// Returns true for a line too short to be understood without the question it replies to.
 pub fn needs_its_question(text: &str) -> bool {
     text.split_whitespace().nth(REPLY_WORDS_MAX).is_none()
 }
 
-/// True for a short line that speaks of "it" or "there": what is meant was said before.
+/// Returns true for a short line with a reference such as "it" or "there" to something said before.
 pub fn leans_on_before(text: &str) -> bool {
     let (mut words, mut leans) = (0, false);
     for_each_word(text, &mut |word| {

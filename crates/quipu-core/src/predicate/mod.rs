@@ -1,7 +1,7 @@
-//! The predicate registry: what a relation means for conflicts and for the core document.
+//! The predicate registry: how predicates behave in conflicts and where they are placed in the core document.
 //!
-//! It is data (`predicates.toml`), so that a decision about two values never depends on a model. A predicate that is not
-//! in it may hold many values at once and goes to `dynamicCategories`, or to `uncategorized` without a topic.
+//! It is data (`predicates.toml`), so conflict decisions never depend on a model. A predicate that is not in it may
+//! hold many values at once and goes to `dynamicCategories`, or to `uncategorized` without a topic.
 
 mod reads;
 mod spell;
@@ -22,30 +22,30 @@ pub struct Predicates {
     unknown: Predicate,
 }
 
-/// How many values hold of one subject at the same time.
+/// Number of values that hold for one subject at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cardinality {
-    /// A new value ends the old one.
+    /// One value: a new one ends the old one.
     One,
-    /// Values stand side by side.
+    /// Any number of values.
     Many,
 }
 
-/// How careful to be with it.
+/// Sensitivity of a predicate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sensitivity {
-    /// Nothing special.
+    /// Not sensitive.
     #[default]
     None,
-    /// About a person: kept when the person says it of themself.
+    /// About a person: stored only if the person said it about themselves.
     Personal,
-    /// Kept only if the user opted in.
+    /// Stored only if the user opted in.
     Sensitive,
 }
 
-/// Where facts about the user stand in the core document.
+/// The place of facts about the user in the core document.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CorePlace {
@@ -53,14 +53,14 @@ pub enum CorePlace {
     Set(String),
     /// An element of a list: the object itself.
     List(String),
-    /// An element `{name, …}` of a list, told apart by its name.
+    /// An element `{name, …}` of a list, identified by its name.
     Named(String),
     /// A member of an object, named after the fact's object.
     Entry(String),
 }
 
 impl CorePlace {
-    /// The path it is at or below.
+    /// The path of the value or its container.
     pub fn path(&self) -> &str {
         match self {
             Self::Set(path) | Self::List(path) | Self::Named(path) | Self::Entry(path) => path,
@@ -68,7 +68,7 @@ impl CorePlace {
     }
 }
 
-/// How an object is written into the core document.
+/// How an object is spelled in the core document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spelling {
@@ -81,30 +81,30 @@ pub enum Spelling {
     Title,
 }
 
-/// Values of another relation that cannot hold beside values of this one.
+/// Values of another predicate that conflict with values of this one.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exclusion {
-    /// The values of this relation that exclude; empty: any.
+    /// The values of this predicate that conflict; empty: any.
     #[serde(default)]
     pub when: Vec<String>,
-    /// The other relation.
+    /// The other predicate.
     pub relation: String,
-    /// Its values that are excluded; empty: any.
+    /// Its conflicting values; empty: any.
     #[serde(default)]
     pub values: Vec<String>,
 }
 
-/// One relation.
+/// One predicate.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Predicate {
-    /// How many values hold at once.
+    /// Number of values that hold at once.
     pub cardinality: Cardinality,
-    /// A qualifier that is part of the key: a favourite is one a kind of thing.
+    /// A qualifier that is part of the slot: there is one favourite per kind of thing.
     #[serde(default)]
     pub key: Option<String>,
-    /// What type its facts are.
+    /// Type of its facts.
     #[serde(rename = "type")]
     pub fact_type: FactType,
     /// Domain of its facts: work, health, …
@@ -112,77 +112,79 @@ pub struct Predicate {
     /// Topic of its facts.
     #[serde(default)]
     pub topic: Option<String>,
-    /// What the topic is about, in words, for a dynamic category.
+    /// Description of the topic, for a dynamic category.
     #[serde(default)]
     pub about: Option<String>,
-    /// How much it matters, 0 to 1.
+    /// Importance, 0 to 1.
     pub importance: f64,
-    /// How careful to be with it.
+    /// Sensitivity.
     #[serde(default)]
     pub sensitivity: Sensitivity,
-    /// Where it stands in the core document.
+    /// The place in the core document.
     #[serde(default)]
     pub core: Option<CorePlace>,
-    /// Facts of it about the user stand in every pack, as limits do: advice that forgets them does harm.
+    /// True if its facts about the user are part of every pack, like constraints, because advice that ignores them does
+    /// harm.
     #[serde(default)]
     pub always: bool,
-    /// The qualifier that names the member of a [`CorePlace::Entry`], in place of the object.
+    /// The qualifier that names the member of a [`CorePlace::Entry`], instead of the object.
     #[serde(default)]
     pub named_by: Option<String>,
-    /// Qualifier of the fact to member in the document.
+    /// Qualifiers of the fact by the member of the document they set.
     #[serde(default)]
     pub qualifiers: BTreeMap<String, String>,
-    /// How the object is written there.
+    /// Spelling of the object in the core document.
     #[serde(default)]
     pub spelling: Spelling,
-    /// A predicate that cannot hold of the same object at the same time.
+    /// A predicate that cannot hold for the same object at the same time.
     #[serde(default)]
     pub opposite: Option<String>,
-    /// What ends when this holds.
+    /// Conflicting values that end when this holds.
     #[serde(default)]
     pub excludes: Vec<Exclusion>,
-    /// Who stands in this relation to the user stands in no other one: a sister is no colleague of the same name.
+    /// True if a person with this relation to the user has no other one: a sister and a colleague of the same name are
+    /// two people.
     #[serde(default)]
     pub distinct: bool,
-    /// Its values are measured again and again: a new one is a reading beside the old ones, which are told with it.
+    /// True if its values form a series of readings: a new value supersedes the earlier ones, which are shown with it.
     #[serde(default)]
     pub readings: bool,
-    /// It stays true of somebody who has died.
+    /// True if it still holds after a person's death.
     #[serde(default)]
     pub outlives: bool,
-    /// With it, everything about its subject ends that does not outlive them.
+    /// True if it ends every other fact about its subject that does not outlive them.
     #[serde(default)]
     pub ends_others: bool,
-    /// Other names of the relation that say what kind it is: a sister is a sibling.
+    /// Specific names of the relation: a sister is a sibling.
     #[serde(default)]
     pub roles: Vec<String>,
-    /// Words it is asked by, beside those it reads with.
+    /// Words that refer to it in a query, besides those of its sentence.
     #[serde(default)]
     pub words: Vec<String>,
-    /// How values end that are adjectives: they read with "is", whatever [`said`](Self::said) says.
+    /// Endings of values that are adjectives: their sentence uses "is" instead of [`said`](Self::said).
     #[serde(default)]
     pub adjectives: Vec<String>,
-    /// How a fact reads.
+    /// Template of a fact's sentence.
     pub said: String,
-    /// The question that settles a conflict.
+    /// The question for a conflict.
     #[serde(default)]
     pub asked: Option<String>,
 }
 
-/// What comes with Quipu.
+/// The built-in registry.
 const DEFAULT: &str = include_str!("predicates.toml");
 
 impl Predicates {
-    /// The registry that comes with Quipu.
+    /// The built-in registry.
     pub fn default_registry() -> Self {
         #[expect(clippy::expect_used, reason = "the registry is part of the program and a test reads it")]
         Self::parse(DEFAULT).expect("the built-in predicates are well formed")
     }
 
-    /// Reads a registry.
+    /// Parses a registry.
     ///
     /// # Errors
-    /// `Invalid` names the predicate and what is wrong with it.
+    /// `Invalid` with the predicate and the reason.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let known: BTreeMap<String, Predicate> =
             toml::from_str(text).map_err(|error| Refusal::invalid(format!("predicates: {error}")))?;
@@ -229,7 +231,7 @@ impl Predicates {
         Ok(Self { known, unknown })
     }
 
-    /// What is known of a relation; a relation that is not in the registry may hold many values.
+    /// A predicate by name; an unknown one may hold many values.
     pub fn get(&self, name: &str) -> &Predicate {
         self.known.get(name).unwrap_or(&self.unknown)
     }
@@ -239,13 +241,13 @@ impl Predicates {
         self.known.contains_key(name)
     }
 
-    /// The relation a role belongs to: `sibling` of `sister`.
+    /// The predicate of a role: `sibling` for `sister`.
     pub fn of_role(&self, role: &str) -> Option<&str> {
         let found = self.known.iter().find(|(_, predicate)| predicate.roles.iter().any(|one| one == role));
         found.map(|(name, _)| name.as_str())
     }
 
-    /// True if facts of this relation about the user stand in the core document.
+    /// True if facts of this predicate about the user are part of the core document.
     pub fn stands_in_core(&self, name: &str) -> bool {
         self.known.get(name).is_none_or(|predicate| predicate.core.is_some())
     }
@@ -255,12 +257,12 @@ impl Predicates {
         self.known.keys().map(String::as_str)
     }
 
-    /// How a fact reads that the user said: "User lives in Porto".
+    /// The sentence of a fact that the user said: "User lives in Porto".
     pub fn say(&self, subject: &str, predicate: &str, object: &str, qualifiers: &BTreeMap<String, String>) -> String {
         self.say_as(crate::extract::USER, subject, predicate, object, qualifiers)
     }
 
-    /// How a fact reads that somebody said: in what Melanie says of Caroline, "my paintings" are Melanie's.
+    /// The sentence of a fact that `speaker` said: if Melanie talks about Caroline, "my paintings" are Melanie's.
     pub fn say_as(
         &self,
         speaker: &str,
@@ -277,7 +279,7 @@ impl Predicates {
         let is_adjective = known.adjectives.iter().any(ends);
         let is_named = object.starts_with(|c: char| c.is_uppercase()) || !known.said.contains("{relation} is");
         let mut said = if !is_named {
-            // "Three siblings" is nobody's name.
+            // "Three siblings" is not a name.
             "{s} has {an}".to_owned()
         } else if is_adjective {
             "{s} is {o}".to_owned()
@@ -288,16 +290,16 @@ impl Predicates {
             said = said.replace(&format!("{{{name}}}"), value);
         }
         let is_told_by_another = normal(speaker) != normal(subject);
-        // "user's mum" at the beginning of a sentence.
+        // Capitalises "user's mum" at the start of a sentence.
         let name_of = |name: &str| match name.strip_prefix(crate::extract::USER) {
             Some(rest) if rest.is_empty() || rest.starts_with("'s ") => format!("User{rest}"),
             _ => name.to_owned(),
         };
         let subject = name_of(subject);
-        // A rule stands in the user's own words.
+        // A rule keeps the user's own words.
         let told = reads::in_third_person(object, is_told_by_another.then(|| name_of(speaker)).as_deref());
         let object = if said.contains(": {o}") { object } else { &told };
-        // What was not said of it is left out.
+        // Placeholders without a qualifier get a plain word.
         let kind = predicate.replace('_', " ");
         for (placeholder, plain) in [("{relation}", kind.as_str()), ("{of}", "thing")] {
             said = said.replace(placeholder, plain);

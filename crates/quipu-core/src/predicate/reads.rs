@@ -1,9 +1,9 @@
-//! Objects as they read in a sentence.
+//! Grammatical forms of objects in a sentence.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// What is going to be done, after "plans": "to fly to Oslo", "on seeing a flat", "to be in Rome", "a trip".
+/// The plan after "plans": "to fly to Oslo", "on seeing a flat", "to be in Rome", "a trip".
 pub(super) fn to_do(object: &str) -> String {
     let first = first(object);
     let is_doing = first.strip_suffix("ing").is_some_and(|stem| stem.contains(['a', 'e', 'i', 'o', 'u', 'y']));
@@ -21,7 +21,7 @@ pub(super) fn to_do(object: &str) -> String {
     }
 }
 
-/// One of a kind with its article: "a flower shop". What may be a name, several or no countable thing stays as it is.
+/// A singular noun with its article: "a flower shop". Possible names, plurals and uncountable nouns are unchanged.
 pub(super) fn with_article(object: &str) -> String {
     const COUNTED: [&str; 19] = [
         "a", "an", "the", "my", "our", "his", "her", "their", "another", "some", "several", "many", "no", "one", "two",
@@ -43,7 +43,7 @@ pub(super) fn with_article(object: &str) -> String {
         "stuff",
     ];
     let first = first(object);
-    // What the phrase is about stands before what says more of it: "keys to the flat" are several.
+    // The head noun precedes its complement: "keys to the flat" is a plural.
     const MORE: [&str; 8] = ["to", "of", "for", "with", "in", "from", "on", "at"];
     let last = object.split(' ').take_while(|word| !MORE.contains(word)).last().unwrap_or_default();
     let is_several = last.ends_with('s') && !last.ends_with("ss") && !last.ends_with("us");
@@ -57,7 +57,7 @@ pub(super) fn with_article(object: &str) -> String {
     format!("{article} {object}")
 }
 
-/// What somebody works as: "works as a nurse", "teaches yoga" for "teach yoga", "sells boats for a living".
+/// An occupation as a predicate: "works as a nurse", "teaches yoga" for "teach yoga", "sells boats for a living".
 pub(super) fn of_work(object: &str) -> String {
     const DONE: [&str; 22] = [
         "teach",
@@ -87,7 +87,7 @@ pub(super) fn of_work(object: &str) -> String {
     let mut words = object.split_whitespace().map(str::to_lowercase);
     let (one, two) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let bare = ["es", "s", ""].iter().find_map(|end| one.strip_suffix(end).filter(|bare| DONE.contains(bare)));
-    // "Drives a bus" and "repair clocks", but "train driver" and "design lead".
+    // Matches "drives a bus" and "repair clocks", but not "train driver" or "design lead".
     let takes = matches!(two.as_str(), "a" | "an" | "the" | "people" | "kids" | "children")
         || (two.ends_with('s') && !two.ends_with("ss"));
     match bare {
@@ -103,18 +103,18 @@ pub(super) fn of_work(object: &str) -> String {
     format!("works as {}", if is_office { object.to_owned() } else { with_article(object) })
 }
 
-/// Words of the first person, in lower case, and what stands for them.
+/// Words of the first person in lower case, and their replacements.
 static PERSONS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "the table is part of the program and covered by tests")]
     toml::from_str(include_str!("../languages/en/persons.toml")).expect("the built-in table is well formed")
 });
 
-/// What stands for them in what one person says of another; `{}` is who says it.
+/// Replacements for a speaker who talks about somebody else; `{}` is the speaker.
 const OF_SPEAKER: [(&str, &str); 6] =
     [("me", "{}"), ("my", "{}'s"), ("mine", "{}'s"), ("i", "{}"), ("i'm", "{} is"), ("i've", "{} has")];
 
-/// What somebody says of themselves, as others say it of them: "their second tournament" for "my second tournament".
-/// What another person says of them, the speaker, names that person: "Joanne plans on moving in with User".
+/// Converts the first person to the third: "their second tournament" for "my second tournament". With `speaker`, the
+/// speaker is named: "Joanne plans on moving in with User".
 pub(super) fn in_third_person(object: &str, speaker: Option<&str>) -> String {
     let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
     let mut said = String::with_capacity(object.len());
@@ -122,7 +122,7 @@ pub(super) fn in_third_person(object: &str, speaker: Option<&str>) -> String {
         let end = piece.trim_end_matches(|c: char| !is_of_word(c)).len();
         let (word, rest) = piece.split_at(end);
         let plain = word.replace('’', "'");
-        // "I" at the end is a numeral, and "My" with a capital stands in a name.
+        // A final "I" is a numeral, and a capitalised "My" is part of a name.
         let is_name = match plain.strip_prefix('I') {
             Some("") => rest != " ",
             Some(_) => false,

@@ -1,8 +1,9 @@
-//! Two spellings of one value are one value.
+//! Normal forms of values.
 
 use std::collections::BTreeMap;
 
-/// The value as it is compared: lower case, without articles, punctuation at the ends and doubled spaces.
+/// The form of a value for comparison: lower case, without leading articles, punctuation at word edges and repeated
+/// spaces.
 pub fn normal(value: &str) -> String {
     let lower = value.to_lowercase();
     let edges = |c: char| c.is_whitespace() || (c.is_ascii_punctuation() && !"+#%&".contains(c)) || "’“”‘…".contains(c);
@@ -15,7 +16,7 @@ pub fn normal(value: &str) -> String {
     words.join(" ")
 }
 
-/// "Twice a week" and "twice weekly" are one frequency.
+/// Equates "twice a week" and "twice weekly".
 fn each(words: &mut Vec<&str>) {
     let unit = |word: &str| match word {
         "day" => Some("daily"),
@@ -35,11 +36,11 @@ fn each(words: &mut Vec<&str>) {
     }
 }
 
-/// A value and what was said of it besides.
+/// A value with its qualifiers.
 type QualifiedValue<'a> = (&'a str, &'a BTreeMap<String, String>);
 
-/// True if the one value says only of what kind somebody or something is, and the other is a name of that kind: "a puppy" and
-/// "Biscuit", both with the qualifier `species=dog`.
+/// True if one value only names a kind and the other is a name of that kind: "a puppy" and "Biscuit", both with the
+/// qualifier `species=dog`.
 pub fn is_named_by((kind, of_kind): QualifiedValue<'_>, (name, of_name): QualifiedValue<'_>) -> bool {
     let same =
         ["species", "relation"].iter().any(|key| of_kind.get(*key).is_some_and(|is| of_name.get(*key) == Some(is)));
@@ -48,7 +49,7 @@ pub fn is_named_by((kind, of_kind): QualifiedValue<'_>, (name, of_name): Qualifi
     same && is_one && !kind.contains(char::is_uppercase) && name.starts_with(char::is_uppercase)
 }
 
-/// A word for a path or a name: lower case letters, digits and underscores.
+/// A text as a path component or name: lower-case letters, digits and underscores.
 pub fn slug(text: &str) -> String {
     let mut slug = String::with_capacity(text.len());
     for c in text.chars().flat_map(char::to_lowercase) {

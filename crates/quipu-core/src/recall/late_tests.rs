@@ -5,10 +5,10 @@ use super::*;
 use crate::id::{ItemId, ItemKind};
 use crate::source::{Role, Source};
 
-/// Words of one line mean the same; any other word means itself.
+/// Words of one line are synonyms; any other word has its own meaning.
 const SAME: [&[&str]; 3] = [&["dog", "puppy"], &["car", "automobile"], &["colour", "red"]];
 
-/// Far apart for different meanings.
+/// Vectors of different meanings are far apart.
 fn vector(word: &str) -> Vec<f32> {
     let meaning = SAME.iter().find(|words| words.contains(&word)).map_or(word, |words| words[0]);
     let mut bytes = [0; 256];
@@ -24,7 +24,7 @@ fn borrowed(tokens: &[(String, Vec<f32>)]) -> impl Iterator<Item = (&str, &[f32]
     tokens.iter().map(|(word, vector)| (word.as_str(), vector.as_slice()))
 }
 
-/// One conversation; whole texts mean nothing, so that words and tokens alone decide.
+/// One conversation; passage vectors carry no information, so that words and tokens alone decide.
 fn index(texts: &[&str], with_codes: bool) -> Index {
     let mut index = Index::new(2, "tokens/v1");
     for (number, text) in (0..).zip(texts) {

@@ -1,37 +1,39 @@
-//! Recall: from a question to the passages that answer it.
+//! Recall: finds the passages that answer a question.
 //!
-//! Typed stages, each in its own file: `Query → Plan → Candidates → scored → selected`, with a [`Trace`] of all. Pure and
-//! deterministic: the same index, plan and query vector give the same hits, ties broken by item id.
+//! Typed stages, each in its own file: `Query → Plan → Candidates → scored → selected`, with a [`Trace`] of all. Pure
+//! and deterministic: the same index, plan and query vector give the same hits, ties broken by item id.
 //!
-//! Sources are cut into passages ([`limit::PASSAGE_BYTES_MAX`]); an item scores what its
-//! best passage scores. The score is a plain weighted sum of features ([`Weights`]), so every hit can show what it
-//! is made of.
+//! Sources are split into passages ([`limit::PASSAGE_BYTES_MAX`]); the score of an item is that of its best passage. It
+//! is a weighted sum of features ([`Weights`]), so every hit can list its contributions.
 
 mod answer;
 pub(crate) mod index;
 mod query;
 mod rank;
 
-pub use answer::decision::{AnswerSignals, Best, Calibration, Verdict, VerdictThresholds, decide};
-pub use answer::group::{AnswerGroup, GroupLead};
+pub use answer::calibration::{AnswerSignals, Calibration, VerdictThresholds};
+pub use answer::decision::{Best, Verdict, decide};
 pub use answer::reliability::{ReliabilityBin, calibration_error};
 pub use answer::trace::{ArmCount, Detail, LeftOut, Reason, Term, Trace};
-pub use answer::validity::Validity;
 pub use index::dense::{EmbeddingKey, StoredVector, embedding_key};
 pub use index::derived::{DerivedIndex, touched};
+pub use index::filter::Filter;
 pub use index::image::{IMAGE_TAG, ImageError};
 pub use index::passage_index::{EmbeddingInput, Index, Sources};
+pub use index::token_code::{TokenCode, token_codes};
 pub use index::tokens::terms;
 pub use query::about::About;
 pub use query::dates::NamedDate;
 pub use query::intent::Intent;
 pub use query::intervals::Interval;
 pub use query::negation::Negation;
-pub use query::plan::{Filter, Query, QueryPlan, check_question};
+pub use query::plan::{Query, QueryPlan, check_question};
+pub use query::validity::Validity;
 pub use rank::candidates::{Arm, Arms};
 pub use rank::core_fields::{CoreField, core_fields};
+pub use rank::group::{AnswerGroup, GroupLead};
 pub use rank::items::DerivedHit;
-pub use rank::late_interaction::{QueryTokens, TokenCode, token_codes};
+pub use rank::late_interaction::QueryTokens;
 pub use rank::order::{UsageScores, confidence, frequency, recency, rif, unasked};
 pub use rank::profile::{Aging, Confidence, Experiment, Order, Profile, Profiles, Relevance, Similarity};
 pub use rank::score::{Contributions, Features, Stages, Weights, score_max};
@@ -47,14 +49,14 @@ use crate::id::{ItemId, ItemKind};
 use crate::limit;
 use crate::memory::Memory;
 
-/// How to score, and how much to say about it.
+/// Options for scoring and explanations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankOptions {
-    /// What everything counts.
+    /// All weights and thresholds.
     pub profile: Arc<Profile>,
-    /// Fill in [`Trace::detail`].
+    /// True to fill in [`Trace::detail`].
     pub explain: bool,
-    /// Score every passage while no more than this many are allowed.
+    /// Score every passage if at most this many are allowed.
     pub exhaustive_passages_max: usize,
 }
 
@@ -64,7 +66,7 @@ impl Default for RankOptions {
     }
 }
 
-/// What a recall found.
+/// The result of a recall over sources.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recall {
     /// At most `k` items, best first.
@@ -73,47 +75,47 @@ pub struct Recall {
     pub trace: Trace,
 }
 
-/// What a recall found in sources and in what was drawn from them.
+/// The result of a recall over sources and derived items.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundAnswers {
-    /// At most `k` answers, best first, a statement and the words it was read from folded into one.
+    /// At most `k` answers, best first; a statement and its source form one answer.
     pub groups: Vec<AnswerGroup>,
-    /// Every drawn item that was scored, best first.
+    /// Every derived item that was scored, best first.
     pub derived: Vec<DerivedHit>,
     /// How they were found.
     pub trace: Trace,
-    /// What tells whether they answer.
+    /// The signals of the probability.
     pub signals: AnswerSignals,
-    /// The probability that they do.
+    /// The probability that the results answer the question.
     pub probability: f64,
-    /// The best of them says it of somebody else than is asked about.
+    /// True if the best result is about someone other than the person in question.
     pub of_another: bool,
-    /// What is asked is said near the best of somebody else, and not of whom is asked about.
+    /// True if results near the best match the question for someone else, but not for the person in question.
     pub may_be_of_another: bool,
-    /// The memory holds conversations of people with each other, not with an assistant.
+    /// True if the memory holds conversations among people rather than with an assistant.
     pub among_people: bool,
 }
 
-/// A question as an embedder understands it.
+/// A question's embedding.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Meaning {
-    /// The vector of [`Plan::first_person_text`] by the index's model. Without one, or with one that does not fit, meaning
-    /// counts 0 for every passage and the trace says so; the same holds for a passage without a vector.
+    /// The vector of [`QueryPlan::first_person_text`] by the index's model. Without one, or with one that does not fit,
+    /// the cosine is 0 for every passage and the trace says so; the same holds for a passage without a vector.
     pub vector: Option<Vec<f32>>,
-    /// Its tokens, if the model hands them out. Without them there is no second stage.
+    /// Its tokens, if the model provides them. Without them there is no second stage.
     pub tokens: Option<QueryTokens>,
     /// The vector of the goal the question serves, if one was given.
     pub goal: Option<Vec<f32>>,
 }
 
-/// From this probability on what the active index has is taken; else everything is looked at.
+/// Minimum probability at which results of the active index are accepted; otherwise everything is searched.
 const SURE: f64 = 0.8;
 
-/// Finds what answers a question, among the sources of a memory and among what was drawn from them.
+/// Finds answers to a question among the sources and the derived items of a memory.
 ///
-/// As [`recall`], which looks at sources alone. The active index is looked at first, and everything where that is not surely
-/// the answer, where something else has more of the question's words, or where the question names a time, a session or what
-/// held once: nothing is out of reach.
+/// Like [`recall`], which searches sources alone. Searches the active index first, and everything if the result is
+/// uncertain, if another item matches more of the question's words, or if the question names a time, a session or a
+/// past state.
 pub fn recall_all(
     memory: &Memory,
     index: &Index,
@@ -127,7 +129,7 @@ pub fn recall_all(
         return search((memory, index, derived), plan, meaning, options, None);
     }
     let first = search((memory, index, derived), plan, meaning, options, Some(out));
-    // A story that answers best is one whose own words lie further down.
+    // An episode that ranks first suggests that its own turns are outside the active index.
     let is_story =
         |group: &AnswerGroup| matches!(&group.lead, GroupLead::Derived(hit) if hit.id.kind == ItemKind::Episode);
     if first.probability >= SURE && !first.trace.deeper && !first.groups.first().is_some_and(is_story) {
@@ -138,7 +140,7 @@ pub fn recall_all(
     all
 }
 
-/// The same, in everything or in all but what is out of the active index.
+/// Searches everything, or everything except `out`.
 fn search(
     (memory, index, derived): (&Memory, &Index, &DerivedIndex),
     plan: &QueryPlan,
@@ -147,7 +149,7 @@ fn search(
     out: Option<&BTreeSet<ItemId>>,
 ) -> FoundAnswers {
     let mut drawn = Vec::new();
-    // Sources that stand behind a statement take no place of their own.
+    // Sources of a statement do not take places of their own.
     let places = if derived.is_empty() { plan.k.max(limit::RANKED) } else { limit::NOMINEES_PER_ARM.max(2 * plan.k) };
     let mut weights = options.profile.matching.of(index.talk.is_among_people()).first;
     let gone: Vec<u32> = memory.items().hidden_sources().filter_map(|id| memory.find(id)).collect();
@@ -166,7 +168,7 @@ fn search(
     trace.derived_scored = drawn.len();
     let wanted = |hit: &Hit| plan.filter.admits_kind(index.items[hit.ordinal as usize].kind);
     let hits = found.hits.into_iter().filter(wanted).collect();
-    let mut groups = answer::group::fold(memory, (index, derived), hits, &drawn, plan);
+    let mut groups = rank::group::fold(memory, (index, derived), hits, &drawn, plan);
     let desk = rank::order::RankContext {
         memory,
         index,
@@ -177,7 +179,7 @@ fn search(
         question: &plan.text,
         goal: meaning.goal.as_deref(),
     };
-    // How sure an answer is does not depend on how many were asked for.
+    // The probability must not depend on the number of requested answers.
     let kept = if plan.form.order { plan.k.max(limit::RANKED) } else { plan.k.max(AnswerSignals::LOOKED_AT) };
     desk.rank(&mut groups, kept);
     let signals = AnswerSignals::of(&groups, &terms, &weights);
@@ -192,7 +194,7 @@ fn search(
     let lacks_value = !among_people && answer::of_another::lacks_the_value(memory, derived, plan, &groups);
     let probability = if lacks_value { answer::decision::without_the_value(probability) } else { probability };
     let of_another = answer::of_another::is_of_another(memory, derived, plan, &groups);
-    // Two people who talk speak of each other by "you", and leave names out.
+    // People in a conversation address each other as "you" and omit names.
     let may_be_of_another =
         !among_people && answer::of_another::is_said_of_others(memory, derived, (plan, &terms), &groups);
     if plan.form.order {
@@ -207,7 +209,7 @@ pub fn recall(index: &Index, plan: &QueryPlan, meaning: &Meaning, options: &Rank
     stages(index, plan, (plan.k, Closed::default()), meaning, options, &mut |_, _, _, _| {}).0
 }
 
-/// True if something that may be found, and is not looked at, has more of the question's words than all that is.
+/// Returns true if a passage outside `looked_at` matches more of the question's words than any inside.
 fn is_deeper(words: &[f32], looked_at: &[u64], all: &[u64]) -> bool {
     let best = |mask: &dyn Fn(usize) -> u64| {
         let of = |(passage, score): (usize, &f32)| (mask(passage / 64) >> (passage % 64) & 1 == 1).then_some(*score);
@@ -216,16 +218,16 @@ fn is_deeper(words: &[f32], looked_at: &[u64], all: &[u64]) -> bool {
     best(&|word| all[word] & !looked_at[word]) > best(&|word| looked_at[word])
 }
 
-/// Sources that are not looked at, by their place in the memory.
+/// Sources that are not searched, by position in the memory.
 #[derive(Clone, Copy, Default)]
 struct Closed<'a> {
-    /// Nothing finds them any more.
+    /// Hidden sources.
     gone: &'a [u32],
-    /// Out of the active index.
+    /// Sources outside the active index.
     asleep: &'a [u32],
 }
 
-/// Looks at what was scored, before it is forgotten.
+/// Inspects the scored passages before they are discarded.
 type Inspect<'a> = &'a mut dyn FnMut(&Evidence<'_>, &Features, &[rank::select::Scored], &[Hit]);
 
 fn stages(
@@ -266,7 +268,7 @@ fn stages(
     };
     let candidates = Candidates::nominate(&evidence, options.exhaustive_passages_max);
     let mut scored = rank::select::score(&evidence, &candidates, &matching.first);
-    // Tokens are compared where the question and the memory have them; a model that hands out none leaves one stage.
+    // The second stage needs tokens of both the question and the memory.
     let tokens = meaning.tokens.as_ref().filter(|_| vector.is_some() && index.dense.has_codes());
     let (weights, compared) = match tokens.zip(matching.late.as_ref()) {
         Some((tokens, late)) => (late, rank::select::rescore(index, tokens, &mut scored, late)),

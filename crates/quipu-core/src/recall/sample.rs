@@ -9,12 +9,12 @@ use crate::id::{ItemId, ItemKind};
 use crate::item::{Fact, FactStatus, FactType, TimeSpan};
 use crate::predicate::Predicates;
 
-/// A day as a time; none for "…".
+/// A day as a time; `None` for "…".
 pub(super) fn day(date: &str) -> Option<Timestamp> {
     (date != "…").then(|| format!("{date}T00:00:00Z").parse().unwrap_or_else(|_| panic!("{date}")))
 }
 
-/// What held of somebody, first said when it began.
+/// A fact first stated when it began.
 pub(super) fn fact(number: u64, (subject, predicate, object): (&str, &str, &str), (from, to): (&str, &str)) -> Fact {
     let text = Predicates::default_registry().say(subject, predicate, object, &BTreeMap::new());
     Fact {

@@ -24,7 +24,7 @@ fn turn(number: u64, session: Option<&str>, author: &str, text: &str) -> Source 
     }
 }
 
-/// A vector that is near another's when their texts share words.
+/// A vector that is near another's if their texts share words.
 fn embed(text: &str) -> Vec<f32> {
     let mut vector = vec![0.01; DIMENSIONS];
     tokens::for_each_term(text, |term| {
@@ -33,14 +33,14 @@ fn embed(text: &str) -> Vec<f32> {
     vector
 }
 
-/// Words are their own meaning.
+/// Token codes in which each word has its own meaning.
 fn codes(text: &str) -> Vec<TokenCode> {
     let words = tokens::words(text);
     let vectors: Vec<Vec<f32>> = words.iter().map(|word| embed(&word.lower)).collect();
     token_codes(words.iter().zip(&vectors).map(|(word, vector)| (word.lower.as_str(), vector.as_slice())))
 }
 
-/// Gives every passage its vector and codes.
+/// Sets every passage's vector and codes.
 fn fill(index: &mut Index, sources: &[Source]) {
     let missing: Vec<(u32, EmbeddingInput)> = index.missing(sources, 0).collect();
     for (passage, input) in &missing {
@@ -69,7 +69,7 @@ fn ask(index: &Index, text: &str, options: &RankOptions) -> Recall {
     recall(index, &plan, &meaning(&plan.first_person_text), options)
 }
 
-/// The weights for people among themselves, whoever speaks.
+/// Options with the weights for conversations among people.
 fn among_people() -> RankOptions {
     let mut profile = Profile::default();
     profile.matching.assistant = None;
@@ -80,7 +80,7 @@ fn ordinals(recall: &Recall) -> Vec<u32> {
     recall.hits.iter().map(|hit| hit.ordinal).collect()
 }
 
-/// Conversations of 20 turns about few things, so that much looks alike.
+/// Conversations of 20 turns about few things, so that many are similar.
 fn crowd(count: u64) -> Vec<Source> {
     let words = ["dog", "lake", "violin", "bread", "garden", "train", "exam", "paint", "coffee", "storm", "ticket"];
     let word = |number: u64| words[(number % 11) as usize];
@@ -302,7 +302,7 @@ fn imports_and_gaps_are_not_found() {
     assert_eq!(ordinals(&ask(&index, "violin", &RankOptions::default())), [5]);
 }
 
-/// Few enough that a crowd of 6,000 is not scored whole.
+/// Small enough that a crowd of 6,000 is not scored exhaustively.
 const EXHAUSTIVE_MAX: usize = 4096;
 
 #[test]
@@ -371,7 +371,7 @@ fn a_rebuilt_index_embeds_only_what_changed() {
     kept.remove(30);
     let mut rebuilt = Index::new(DIMENSIONS, "words/v1");
     (0..).zip(&kept).for_each(|(ordinal, source)| rebuilt.add(ordinal, source));
-    // The turn after the one that is gone has another neighbour now; every other text is the same.
+    // The turn after the removed one has another neighbour; all other texts are unchanged.
     assert_eq!(rebuilt.reuse_vectors(&old, &kept[..]), 58);
     assert_eq!(rebuilt.missing(&kept[..], 0).map(|(passage, _)| passage).collect::<Vec<_>>(), [30]);
     let mut other = Index::new(DIMENSIONS, "another/v1");

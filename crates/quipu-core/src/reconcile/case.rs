@@ -1,4 +1,4 @@
-//! What a decision is made on.
+//! The input of reconciliation.
 
 use jiff::Timestamp;
 
@@ -10,33 +10,33 @@ use crate::item::Evidence;
 use crate::memory::Memory;
 use crate::predicate::Predicates;
 
-/// One source to decide on, and what is known when it is decided.
+/// A source to reconcile, with its context.
 #[derive(Clone, Copy)]
 pub struct ReconcileInput<'a> {
-    /// The memory as it is.
+    /// The current memory.
     pub memory: &'a Memory,
-    /// What relations mean.
+    /// The predicate registry.
     pub predicates: &'a Predicates,
-    /// What the core document may hold.
+    /// The category registry.
     pub registry: &'a Registry,
-    /// The knobs.
+    /// The options.
     pub policy: &'a Policy,
     /// The source.
     pub source: ItemId,
-    /// Its text as it was read.
+    /// What was extracted from it.
     pub reading: Reading<'a>,
-    /// Its class and trust.
+    /// Its kind and trust.
     pub standing: OutcomeKind,
-    /// When this is decided; stands in where nobody knows when something was said.
+    /// The time of the decision; used where no other time is known.
     pub now: Timestamp,
-    /// Sentences the user was shown from memory: they are not read again.
+    /// True for sentences shown from memory recently, which are not read again.
     pub shown: &'a dyn Fn(&str) -> bool,
-    /// The item nearest to a sentence, and its cosine; `None` where nothing can be compared.
+    /// The item nearest to a candidate, with its cosine similarity; `None` if there is no comparison.
     pub nearest: &'a dyn Fn(&FactCandidate) -> Option<(ItemId, f32)>,
 }
 
 impl ReconcileInput<'_> {
-    /// When it was said, as far as anybody knows.
+    /// When it was said, or else the time of the decision.
     pub fn said_at(&self) -> Timestamp {
         self.reading.said_at.unwrap_or(self.now)
     }
@@ -51,20 +51,20 @@ impl ReconcileInput<'_> {
     }
 }
 
-/// The knobs of writing, with their defaults.
+/// The options of reconciliation, with their defaults.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
     /// Least confidence of a candidate; default 0.7.
     pub confidence_min: f64,
-    /// From this cosine on a candidate is the item it resembles; default 0.92.
+    /// Cosine similarity from which on a candidate equals the known item; default 0.92.
     pub novelty_cosine_max: f32,
-    /// Least confidence at which a fact changes the core document without a person; default 0.8.
+    /// Least confidence at which a fact changes the core document without a review; default 0.8.
     pub core_confidence_min: f64,
-    /// A source that is less credible by this much does not end what is known: it contests it; default 0.2.
+    /// A source less credible by at least this much contests a known fact instead of ending it; default 0.2.
     pub contest_gap: f64,
-    /// Keep sensitive statements (religion, orientation, …); default no.
+    /// Stores sensitive statements (religion, orientation, …); default no.
     pub keep_sensitive: bool,
-    /// From this importance on a conflict is put to the user as a question; default 0.5.
+    /// Importance from which on a conflict opens a review; default 0.5.
     pub question_importance_min: f64,
 }
 

@@ -1,7 +1,7 @@
-//! From facts about the user to the core document, and back out of it.
+//! Maps facts about the user to the core document, and removes them from it.
 //!
-//! An active fact about the user with a place in the registry stands there, and nothing stands there without such a fact:
-//! both change in one event.
+//! An active fact about the user with a place in the registry is in the document, and no value is there without such a
+//! fact: both change in one event.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::extract::USER;
 use crate::item::{DerivedChange, Fact};
 use crate::predicate::{CorePlace, Predicate, Predicates, Spelling, slug};
 
-/// The core document while an event is being decided.
+/// The core document during a decision.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
     schema: &'a GrownSchema,
@@ -32,19 +32,20 @@ impl<'a> Draft<'a> {
         Self { schema, before, after, paths: BTreeSet::new(), fields: Vec::new(), done: Vec::new() }
     }
 
-    /// True if a fact could be written in.
+    /// True if a fact can be written.
     pub(super) fn fits(&self, predicates: &Predicates, registry: &Registry, fact: &Fact) -> bool {
         place_of(predicates, fact).is_none() || Self::of(&self.after, self.schema).put(predicates, registry, fact)
     }
 
-    /// True if a fact's value stands in its place.
+    /// True if the document has the fact's value at its path.
     pub(super) fn holds(&self, predicates: &Predicates, fact: &Fact) -> bool {
         stands(&self.after, predicates, self.schema, fact)
     }
 
-    /// Writes a fact in. False, and nothing is changed, if the document would not be valid with it.
+    /// Writes a fact. Returns false and changes nothing if the document would become invalid.
     ///
-    /// This is recorded also where the value stands there already: then it stays when what put it there is reverted.
+    /// The change is recorded even if the value is already there, so that the value stays when the event that set it is
+    /// reverted.
     pub(super) fn put(&mut self, predicates: &Predicates, registry: &Registry, fact: &Fact) -> bool {
         let Some(place) = place_of(predicates, fact) else { return true };
         let change = written(&place, predicates.get(&fact.predicate), fact);
@@ -61,14 +62,14 @@ impl<'a> Draft<'a> {
         true
     }
 
-    /// Takes a fact out. What does not count does not stand there; the same value may, for another fact.
+    /// Removes an active fact. For another fact the value is left in place, since a different fact may have set it.
     pub(super) fn take(&mut self, predicates: &Predicates, fact: &Fact) {
         if fact.is_active() {
             self.take_value(predicates, fact);
         }
     }
 
-    /// Takes a fact out if what stands in its place is its own value.
+    /// Removes a fact's value if the document has it at the fact's path.
     pub(super) fn take_value(&mut self, predicates: &Predicates, fact: &Fact) {
         let Some(place) = place_of(predicates, fact) else { return };
         let change = removed(&place, predicates.get(&fact.predicate), fact);
@@ -83,8 +84,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Takes a fact out of where it stands under another schema: what a promotion did not find stayed where it was, and what
-    /// came after a promotion that counts no longer stands where the category was.
+    /// Removes a fact from its path under another schema: a value that a promotion did not move, or one added to a
+    /// category that is no longer promoted.
     pub(super) fn take_stray(&mut self, predicates: &Predicates, schema: &GrownSchema, fact: &Fact) {
         let Some(place) = place_in(predicates, schema, fact) else { return };
         let own = place_in(predicates, self.schema, fact);
@@ -99,7 +100,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Moves a category that is none any more below `uncategorized`, under a name that is free.
+    /// Moves a category that is no longer promoted to a free name below `uncategorized`.
     pub(super) fn bring_home(&mut self, category: &str) {
         let mut moved = self.after.clone();
         let Some(document) = moved.as_object_mut() else { return };
@@ -113,7 +114,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// A change that no field of a fact explains is a guarded patch.
+    /// Records a change that does not follow from a fact as a guarded patch.
     fn restructured(&mut self, after: Value) {
         let patch = core_document::diff(&self.after, &after);
         if let Ok(guarded) = core_document::guarded(&self.after, &patch) {
@@ -124,7 +125,7 @@ impl<'a> Draft<'a> {
     }
 
     fn flush(&mut self) {
-        // One change stays within the bound of what is drawn.
+        // Keeps each change within the size limit.
         while !self.fields.is_empty() {
             let rest = self.fields.split_off(self.fields.len().min(FIELDS_PER_CHANGE));
             let changes = std::mem::replace(&mut self.fields, rest);
@@ -132,12 +133,12 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The document as it is now.
+    /// The current document.
     pub(super) fn document(&self) -> &Value {
         &self.after
     }
 
-    /// The changes to record and the places that changed, if there are any.
+    /// The changes to record and the paths that changed, if any.
     pub(super) fn finish(mut self, registry: &Registry) -> Option<CoreChange> {
         self.flush();
         if self.done.is_empty() || Categories::of(registry, self.schema).validate(&self.after).is_err() {
@@ -148,10 +149,10 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Most changes of fields in one recorded change.
+/// Most field changes in one recorded change.
 const FIELDS_PER_CHANGE: usize = 100;
 
-/// True if a fact's value stands in its place of a document.
+/// True if a document has the fact's value at its path.
 pub(super) fn stands(document: &Value, predicates: &Predicates, schema: &GrownSchema, fact: &Fact) -> bool {
     let Some(place) = place_in(predicates, schema, fact) else { return false };
     let Some(value) = document.pointer(&place.pointer) else { return false };
@@ -164,10 +165,10 @@ pub(super) fn stands(document: &Value, predicates: &Predicates, schema: &GrownSc
     }
 }
 
-/// The lists of allergies; the first is for those of which nobody said more.
+/// The lists of allergies; the first is the default.
 pub(super) const ALLERGY_KINDS: [&str; 3] = ["food", "medication", "environmental"];
 
-/// Where a fact stands.
+/// The path of a fact.
 #[derive(Debug, PartialEq)]
 pub(super) struct CorePath {
     pub(super) pointer: String,
@@ -182,13 +183,14 @@ enum Shape {
     Entry,
 }
 
-/// The place of a fact in a memory that promoted categories.
+/// The path of a fact in a memory with promoted categories.
 pub(super) fn place_in(predicates: &Predicates, schema: &GrownSchema, fact: &Fact) -> Option<CorePath> {
     let place = place_of(predicates, fact)?;
     Some(CorePath { pointer: schema.place(&place.pointer), ..place })
 }
 
-/// The place of a fact by its relation alone; this is what is recorded of it. `None` if it has none: it is not about the user, or its relation stands nowhere.
+/// The path of a fact by its predicate alone, as recorded. `None` if it is not about the user or its predicate has no
+/// place.
 pub(super) fn place_of(predicates: &Predicates, fact: &Fact) -> Option<CorePath> {
     if fact.subject != USER {
         return None;
@@ -211,12 +213,12 @@ pub(super) fn place_of(predicates: &Predicates, fact: &Fact) -> Option<CorePath>
             (format!("{path}/{}", slug(key)), Shape::Entry)
         }
     };
-    // The one placeholder: which list of allergies.
+    // The only placeholder: the list of allergies.
     let kind = fact.qualifiers.get("kind").map(String::as_str).filter(|kind| ALLERGY_KINDS.contains(kind));
     Some(CorePath { pointer: path.replace("{kind}", kind.unwrap_or(ALLERGY_KINDS[0])), shape })
 }
 
-/// The object as it is written.
+/// The object as spelled in the document.
 fn spelled(predicate: &Predicate, object: &str) -> String {
     match predicate.spelling {
         Spelling::AsSaid => object.to_owned(),
@@ -231,7 +233,7 @@ fn spelled(predicate: &Predicate, object: &str) -> String {
     }
 }
 
-/// The change that writes a fact in.
+/// The change that writes a fact.
 fn written(place: &CorePath, predicate: &Predicate, fact: &Fact) -> FieldChange {
     let value = spelled(predicate, &fact.object);
     let op = match place.shape {
@@ -253,7 +255,7 @@ fn written(place: &CorePath, predicate: &Predicate, fact: &Fact) -> FieldChange 
     FieldChange { at: place.pointer.clone(), op, description: description(place, predicate) }
 }
 
-/// What a dynamic category is about, if the place is in one.
+/// The description of the dynamic category, if the path is in one.
 fn description(place: &CorePath, predicate: &Predicate) -> Option<String> {
     let rest = place.pointer.strip_prefix('/')?.strip_prefix(DYNAMIC)?.strip_prefix('/')?;
     let name = rest.split('/').next().unwrap_or(rest);
@@ -261,7 +263,7 @@ fn description(place: &CorePath, predicate: &Predicate) -> Option<String> {
     Some(format!("User's {about}"))
 }
 
-/// The change that takes a fact out.
+/// The change that removes a fact.
 fn removed(place: &CorePath, predicate: &Predicate, fact: &Fact) -> FieldChange {
     let name = fact.object.clone();
     let op = match place.shape {

@@ -1,4 +1,4 @@
-//! What holds no longer: said to be over, or over because somebody has died.
+//! Ends facts: those said to be over, and those that end with a person's death.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,11 @@ use crate::id::ItemId;
 use crate::item::{DerivedChange, Evidence, Fact, FactChange, FactStatus, ReviewKind};
 use crate::predicate::normal;
 
-/// What somebody is to the user only while they live.
+/// Relations to the user that end with a person's death.
 const ENDED_BY_DEATH: [&str; 4] = ["partner", "pet", "friend", "colleague"];
 
 impl DecisionDraft<'_> {
-    /// Something that holds no longer, or does not hold.
+    /// Handles a claim that something has ended or does not hold.
     pub(super) fn end(&mut self, claim: &Claim<'_>, verdict: &Verdict, held_before: bool) {
         let candidate = claim.candidate;
         let matches = |held: &&Fact| {
@@ -25,7 +25,7 @@ impl DecisionDraft<'_> {
         };
         let mut found: Vec<Fact> = claim.held.iter().filter(matches).cloned().collect();
         if found.is_empty() {
-            // "The Fiesta" is the "2015 Ford Fiesta".
+            // Matches "the Fiesta" to "2015 Ford Fiesta".
             let mut part =
                 claim.held.iter().filter(|held| held.is_active() && is_part(&candidate.object, &held.object));
             found.extend(part.next().filter(|_| part.next().is_none()).cloned());
@@ -61,7 +61,7 @@ impl DecisionDraft<'_> {
         self.draw(DerivedChange::FactChanged(FactChange { status, valid_to, evidence, ..FactChange::of(fact) }));
     }
 
-    /// Somebody who has died lives nowhere, has no job and no plans, and is nobody's partner or pet.
+    /// Ends the facts about a person who has died that do not outlive them.
     pub(super) fn end_others(&mut self, claim: &Claim<'_>, verdict: &Verdict) {
         let is_so = claim.predicate.ends_others && *verdict == Verdict::Pass && claim.candidate.subject != USER;
         if !is_so {
@@ -79,7 +79,7 @@ impl DecisionDraft<'_> {
     }
 }
 
-/// True if every word of the one stands in the other.
+/// True if the other text contains every word of this one.
 fn is_part(part: &str, whole: &str) -> bool {
     let [part, whole] = [part, whole].map(normal);
     let words: BTreeSet<&str> = whole.split(' ').collect();

@@ -1,5 +1,5 @@
-//! What cannot hold beside a claim: nobody is unemployed and has an employer, or is single and has a partner. The newer claim
-//! ends the older one, or a person is asked.
+//! Ends facts that conflict with a claim: nobody is unemployed and has an employer, or is single and has a partner. The
+//! newer claim ends the older fact, or a review is opened.
 
 use super::DecisionDraft;
 use super::facts::{Claim, slot_name};
@@ -8,7 +8,7 @@ use super::same::same_value;
 use crate::item::Fact;
 
 impl DecisionDraft<'_> {
-    /// Ends what the claim excludes, if the claim itself holds now.
+    /// Ends what the claim excludes, if the claim itself is active.
     pub(super) fn end_excluded(&mut self, claim: &Claim<'_>, verdict: &Verdict) {
         let (candidate, exclusions) = (claim.candidate, &claim.predicate.excludes);
         let of_value =

@@ -1,7 +1,8 @@
-//! Reconciling a claim with what is known of the same subject and relation.
+//! Reconciles a claim with the known facts of the same slot.
 //!
-//! Same value: heard again. New value of a relation that holds one: the old one ends, or is corrected, or — said by a source
-//! that is clearly less credible — stands contested. Older news goes into history. Never are two values active at once.
+//! The same value is counted as seen again. A new value of a single-valued predicate ends or corrects the old one, or
+//! is contested if its source is clearly less credible. Older information goes into the history. Two values are never
+//! active at once.
 
 use jiff::Timestamp;
 
@@ -17,9 +18,9 @@ use crate::item::{
 };
 use crate::predicate::{Cardinality, Predicate, is_named_by, normal};
 
-/// Why a claim is contested when nothing else says why.
+/// The default reason for a contested claim.
 const LESS_CREDIBLE: &str = "something more credible says otherwise";
-/// What a contested claim's confidence is multiplied with.
+/// Factor on the confidence of a contested claim.
 const CONTESTED_FACTOR: f64 = 0.8;
 
 impl DecisionDraft<'_> {
@@ -54,7 +55,7 @@ impl DecisionDraft<'_> {
         }
     }
 
-    /// True if an earlier reading of this source has spoken on this value: reading it again says nothing new.
+    /// True if an earlier reading of this source already decided on this value.
     fn is_decided(&self, slot: &str, candidate: &FactCandidate) -> bool {
         let source = self.case.source;
         self.case.memory.items().in_slot(slot).any(|held| {
@@ -75,7 +76,7 @@ impl DecisionDraft<'_> {
             return self.doubted(claim, doubt);
         }
         let mut fact = self.new_fact(claim);
-        // A model's words were looked up in all that it was shown.
+        // A model's claim was already checked against everything it was shown.
         if claim.told.is_none()
             && let Some(doubt) = ground::doubt(claim.candidate, self.case.quote(&claim.candidate.span))
         {
@@ -105,7 +106,7 @@ impl DecisionDraft<'_> {
         }
     }
 
-    /// A value that is known already.
+    /// Handles a known value.
     pub(super) fn again(&mut self, claim: &Claim<'_>, same: &Fact, verdict: &Verdict) {
         let at = Some(self.case.said_at());
         let wrong = self.wrong_besides(claim, same).filter(|_| *verdict == Verdict::Pass);
@@ -121,7 +122,7 @@ impl DecisionDraft<'_> {
             && self.case.standing.trust == Trust::User
             && matches!(same.status, FactStatus::Uncertain | FactStatus::Contested);
         if self.case.standing.trust < same.trust || *verdict != Verdict::Pass {
-            // A source that reaches less far adds its words, and moves nothing.
+            // A less trusted source only adds evidence.
             let change = FactChange { evidence: Some(claim.evidence), ..FactChange::of(same.id) };
             self.draw(DerivedChange::FactChanged(change));
             return self.report.seen.push(outcome(same, "said by somebody else too"));
@@ -134,8 +135,8 @@ impl DecisionDraft<'_> {
             self.report.seen.push(outcome(same, &format!("said {} times", same.seen_count + 1)));
             return;
         }
-        // The user said it: that settles what waited, and ends what held in its place — from now on, whenever somebody
-        // else said so first.
+        // The user's own words settle a waiting fact and end the one in its place, effective now, even if somebody else
+        // said it earlier.
         let known = claim.candidate.valid_from.or(same.valid_from);
         let displaced = claim.current().filter(|_| claim.is_single()).or_else(|| self.opposite(claim));
         let displaced = displaced.filter(|held| wrong.as_ref().is_none_or(|wrong| wrong.id != held.id));
@@ -167,7 +168,7 @@ impl DecisionDraft<'_> {
         self.report.asserted.push(outcome(same, "confirmed"));
     }
 
-    /// What the claim says is wrong beside what it says is right, if it may say so.
+    /// The fact that the claim corrects besides the known one, if the source is credible enough.
     fn wrong_besides(&self, claim: &Claim<'_>, same: &Fact) -> Option<Fact> {
         let Stance::Corrects { not: not @ Some(_) } = &claim.candidate.stance else { return None };
         let wrong = claim.wrong(not.as_deref()).filter(|wrong| wrong.id != same.id)?;
@@ -178,7 +179,7 @@ impl DecisionDraft<'_> {
         self.draw(DerivedChange::FactChanged(FactChange { valid_from, ..FactChange::of(fact.id) }));
     }
 
-    /// Another value of a relation that holds one.
+    /// Handles another value of a single-valued predicate.
     fn replace(&mut self, claim: &Claim<'_>, mut fact: Fact, current: &Fact) {
         if !self.is_credible(current, fact.confidence_base) {
             return self.contest(claim, fact, current, LESS_CREDIBLE);
@@ -196,7 +197,7 @@ impl DecisionDraft<'_> {
         self.assert(fact, Vec::new(), false, "new value");
     }
 
-    /// A value beside others.
+    /// Handles a value of a many-valued predicate.
     fn beside(&mut self, claim: &Claim<'_>, fact: Fact) {
         if let Some(opposite) = self.opposite(claim) {
             if !self.is_credible(&opposite, fact.confidence_base) {
@@ -215,7 +216,7 @@ impl DecisionDraft<'_> {
         if let (Some(one), None) = (nameless.next().cloned(), nameless.next())
             && self.is_credible(&one, fact.confidence_base)
         {
-            // "A puppy" has a name now.
+            // "A puppy" now has a name.
             return self.correct(claim, fact, &one);
         }
         let near =
@@ -250,7 +251,7 @@ impl DecisionDraft<'_> {
             self.assert(fact, vec![wrong.id], true, "corrected");
             return;
         }
-        // What is corrected was over already: so is what takes its place.
+        // The corrected fact had ended, so its replacement has too.
         self.settle(wrong.id, FactStatus::Corrected, None, claim.evidence);
         self.report.ended.push(outcome(wrong, "was never true"));
         fact.status = FactStatus::Superseded;
@@ -260,14 +261,14 @@ impl DecisionDraft<'_> {
     }
 
     pub(super) fn assert(&mut self, mut fact: Fact, ends: Vec<ItemId>, corrects: bool, what: &str) {
-        // Nothing ends before it began.
+        // It cannot end before it began.
         fact.valid_to = fact.valid_to.map(|to| fact.valid_from.map_or(to, |from| to.max(from)));
         self.report.asserted.push(outcome(&fact, what));
         self.draw(DerivedChange::FactAsserted { fact: Box::new(fact), ends, corrects });
     }
 
     pub(super) fn put(&mut self, fact: &Fact) {
-        // Whether it fits was found out before anything was decided.
+        // Whether it fits was checked before the decision.
         self.core.put(self.case.predicates, self.case.registry, fact);
     }
 
@@ -318,7 +319,7 @@ impl DecisionDraft<'_> {
         self.draw(DerivedChange::ReviewOpened(Box::new(review)));
     }
 
-    /// Why a fact may not be used yet; `None` if it may.
+    /// Why a fact must not be used yet; `None` if it may be.
     fn must_wait<'r>(&self, verdict: &Verdict, fact: &Fact) -> Option<&'r str> {
         if let Verdict::Wait(reason) = verdict {
             return Some(reason);
@@ -327,7 +328,8 @@ impl DecisionDraft<'_> {
             .then_some("not sure enough to change the core document")
     }
 
-    /// True if this source may end what others said: it reaches as far as the best of them, and is about as credible.
+    /// True if this source may end a fact: its trust is at least that of the fact's sources, and its credibility is
+    /// comparable.
     pub(super) fn is_credible(&self, held: &Fact, confidence: f64) -> bool {
         let standing = self.case.standing;
         let sources = held.evidence.iter().filter_map(|place| self.case.memory.get(place.source));
@@ -388,14 +390,14 @@ impl DecisionDraft<'_> {
     }
 }
 
-/// One candidate beside what is known of its slot.
+/// A candidate with the known facts of its slot.
 pub(super) struct Claim<'a> {
     pub(super) candidate: &'a FactCandidate,
     pub(super) predicate: &'a Predicate,
     pub(super) evidence: Evidence,
     pub(super) slot: String,
     pub(super) held: Vec<Fact>,
-    /// What a language model said of it, if one read it.
+    /// The language model's claim, if a model extracted it.
     pub(super) told: Option<&'a ModelClaim>,
 }
 
@@ -408,7 +410,7 @@ impl Claim<'_> {
         self.held.iter().find(|held| held.is_active()).cloned()
     }
 
-    /// The fact that says the same and may still come to count, the active one first.
+    /// The active fact with the same value, or else a waiting one.
     pub(super) fn same(&self) -> Option<Fact> {
         let same = |held: &&Fact| same_value(&held.object, &self.candidate.object);
         let waiting = |held: &&Fact| waits(held) && !held.tells_of_past();
@@ -416,7 +418,7 @@ impl Claim<'_> {
         active.or_else(|| self.held.iter().filter(same).find(waiting)).cloned()
     }
 
-    /// The fact a correction is about: the value it names, else the one that holds.
+    /// The fact that a correction refers to: the one with the named value, or else the current one.
     fn wrong(&self, not: Option<&str>) -> Option<Fact> {
         let counts = |held: &&Fact| matches!(held.status, FactStatus::Active | FactStatus::Superseded);
         match not {
@@ -430,7 +432,7 @@ impl Claim<'_> {
     }
 }
 
-/// True if a person is to say whether it counts.
+/// True if it waits for a person's decision.
 pub(super) fn waits(fact: &Fact) -> bool {
     matches!(fact.status, FactStatus::Uncertain | FactStatus::Contested)
 }
@@ -439,7 +441,7 @@ pub(super) fn outcome(fact: &Fact, what: &str) -> Outcome {
     Outcome { id: fact.id, text: fact.text.clone(), what: what.to_owned() }
 }
 
-/// Subject, relation and key in one.
+/// The slot of a candidate: subject, predicate and key in one.
 pub fn slot_of(predicate: &Predicate, candidate: &FactCandidate) -> String {
     let key = predicate.key.as_ref().and_then(|key| candidate.qualifiers.get(key));
     slot_name(&candidate.subject, &candidate.predicate, key.map(String::as_str))

@@ -1,4 +1,5 @@
-//! The gate: what may come in at all. Decided on provenance before content, because content is what an attacker writes.
+//! The gate: decides what may be recorded. Provenance is checked before content, because an attacker controls the
+//! content.
 
 use super::ReconcileInput;
 use crate::event::Trust;
@@ -9,31 +10,31 @@ use crate::item::{FactType, RejectedValue};
 use crate::items::Items;
 use crate::predicate::{Predicate, Sensitivity, normal};
 
-/// What the gate says.
+/// A verdict of the gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It may come in.
+    /// It may be recorded.
     Pass,
-    /// It may come in, but is not used before a person has looked at it.
+    /// It may be recorded, but is not used before a person has reviewed it.
     Wait(&'static str),
-    /// It stays out.
+    /// It is refused.
     Refuse(String),
 }
 
-/// Why a text may not become a task, a note or a line of the self-model; `None` if it may.
+/// Why a text may not become a task, note or tenet; `None` if it may.
 pub(super) fn objection(case: &ReconcileInput<'_>, quote: &str, text: &str) -> Option<&'static str> {
     if (case.shown)(quote) {
         return Some("it repeats what was recalled");
     }
     let sensitive = guard::sensitivity(quote).is_some() || guard::sensitivity(text).is_some();
     if sensitive && !case.policy.keep_sensitive {
-        return Some("sensitive, and keeping such things is not switched on");
+        return Some("sensitive, and storing sensitive statements is not enabled");
     }
     let instructs = guard::looks_like_instructions(quote) || guard::looks_like_instructions(text);
     (instructs && case.standing.trust < Trust::User).then_some("it reads like an instruction, and not from you")
 }
 
-/// Judges a claim of a language model. What is sensitive waits for the user instead of being left out unseen.
+/// Judges a language model's claim. A sensitive claim waits for the user instead of being refused.
 pub(super) fn judge_model(
     case: &ReconcileInput<'_>,
     items: &Items,
@@ -60,12 +61,12 @@ pub(super) fn judge(
     candidate: &FactCandidate,
 ) -> Verdict {
     if is_sensitive(case, predicate, candidate) && !case.policy.keep_sensitive {
-        return Verdict::Refuse("sensitive, and keeping such things is not switched on".to_owned());
+        return Verdict::Refuse("sensitive, and storing sensitive statements is not enabled".to_owned());
     }
     judge_open(case, items, predicate, candidate)
 }
 
-/// The same, whatever may be sensitive in it.
+/// Judges a candidate without regard to sensitivity.
 fn judge_open(case: &ReconcileInput<'_>, items: &Items, predicate: &Predicate, candidate: &FactCandidate) -> Verdict {
     let quote = case.quote(&candidate.span);
     if (case.shown)(quote) {
@@ -81,7 +82,7 @@ fn judge_open(case: &ReconcileInput<'_>, items: &Items, predicate: &Predicate, c
         value: normal(&candidate.object),
     };
     if let Some(taken_back) = items.rejected_at(&value) {
-        // The user may say it again. What was said before does not count as that, whenever it is read.
+        // The user may say it again, but a source recorded before the rejection does not count.
         let said_in = case.memory.get(case.source).map_or(0, |held| held.seq);
         if case.standing.trust < Trust::User || said_in < taken_back {
             return Verdict::Refuse("you took this value back".to_owned());

@@ -1,4 +1,4 @@
-//! Grounding: what a candidate says must stand in the words it was read from.
+//! Grounding: the object of a candidate must occur in its span.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use crate::extract::FactCandidate;
 
 /// Why a candidate is not grounded in its span; `None` if it is.
 ///
-/// Numbers and capitalised names of the object must occur in the span, digit for digit and letter for letter. A model that
-/// makes up a year or a name is caught here; a rule cannot fail it except by a bug.
+/// Numbers and capitalised names of the object must occur in the span exactly. This catches years and names that a
+/// model made up; a rule can fail it only by a bug.
 pub(super) fn doubt(candidate: &FactCandidate, span: &str) -> Option<String> {
     let there = words(span);
     let missing = |word: &&str| {
@@ -18,11 +18,11 @@ pub(super) fn doubt(candidate: &FactCandidate, span: &str) -> Option<String> {
     let missing: Vec<&str> = telling.filter(missing).collect();
     match missing.as_slice() {
         [] => None,
-        [first, ..] => Some(format!("{first:?} does not stand in the words it was read from")),
+        [first, ..] => Some(format!("{first:?} does not occur in the text it was read from")),
     }
 }
 
-/// True for numbers and for words that start with a capital letter.
+/// True for numbers and capitalised words.
 fn is_telling(word: &str) -> bool {
     word.chars().next().is_some_and(|first| first.is_ascii_digit() || first.is_uppercase())
 }

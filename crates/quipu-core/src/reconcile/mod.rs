@@ -1,5 +1,5 @@
-//! Writing: from what was read in a source to the changes that are recorded. Pure and deterministic; the reader nominates,
-//! these rules decide.
+//! Reconciliation: turns candidates extracted from a source into changes to record. Pure and deterministic; the
+//! extractor nominates, these rules decide.
 //!
 //! `candidates → ground → gate → reconcile → map to core → one event`
 
@@ -44,54 +44,57 @@ pub use facts::slot_of;
 
 use view::View;
 
-/// What came of one source.
+/// The outcome for one source.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Understanding {
-    /// Claims taken up, with how each stands.
+    /// Facts asserted, with their status.
     pub asserted: Vec<Outcome>,
-    /// Claims heard again.
+    /// Facts seen again.
     pub seen: Vec<Outcome>,
-    /// Claims that ended or were corrected.
+    /// Facts that ended or were corrected.
     pub ended: Vec<Outcome>,
-    /// Tasks, goals and problems opened or moved on.
+    /// Tasks, goals and problems opened or changed.
     pub tasks: Vec<Outcome>,
-    /// Notes taken or agreed with, and lines of the self-model.
+    /// Notes recorded or seconded, and tenets.
     pub notes: Vec<Outcome>,
-    /// What waits for a person now.
+    /// Reviews opened.
     pub reviews: Vec<Outcome>,
-    /// What did not pass, and why.
+    /// Refused candidates.
     pub refused: Vec<Rejection>,
-    /// Places of the core document that changed.
+    /// Paths of the core document that changed.
     pub core_paths: Vec<String>,
 }
 
 /// An item and what happened to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ItemOutcome"))]
 pub struct Outcome {
     /// The item.
     pub id: ItemId,
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// What happened, in a few words.
     pub what: String,
 }
 
-/// A candidate that did not pass.
+/// A refused candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rejection {
-    /// What it said.
+    /// Its text.
     pub item: String,
-    /// Why it did not pass.
+    /// The reason.
     pub reason: String,
 }
 
 impl Understanding {
-    /// True if nothing is recorded because of it.
+    /// True if nothing happened.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Adds what came of another source, or of another part of this one.
+    /// Appends the outcome of another source or part.
     pub fn extend(&mut self, other: Self) {
         self.asserted.extend(other.asserted);
         self.seen.extend(other.seen);
@@ -104,9 +107,9 @@ impl Understanding {
     }
 }
 
-/// Decides what is recorded of one source's candidates: the changes of one event, and a report of them.
+/// Decides what to record from one source's candidates: the changes of one event, and a report.
 ///
-/// The same memory, candidates and case give the same changes, but for the ids, which `name` hands out.
+/// The same memory, candidates and case give the same changes apart from the ids, which `name` allocates.
 pub fn decide(
     case: &ReconcileInput<'_>,
     found: &Extraction,
@@ -153,12 +156,12 @@ pub fn decide(
     work.finish()
 }
 
-/// A decision in the making.
+/// A decision under construction.
 pub(crate) struct DecisionDraft<'a> {
     view: View<'a>,
     case: &'a ReconcileInput<'a>,
     besides: &'a BTreeMap<usize, ReadyMadeDetails>,
-    /// Titles of tasks that were not taken up.
+    /// Titles of refused tasks.
     refused_tasks: BTreeSet<String>,
     name: &'a mut dyn FnMut(ItemKind) -> ItemId,
     drawn: Vec<DerivedChange>,
@@ -168,12 +171,12 @@ pub(crate) struct DecisionDraft<'a> {
 }
 
 impl DecisionDraft<'_> {
-    /// What is said of the item at a place besides.
+    /// The ready-made details of the item at a span.
     fn besides(&self, span: &Range<usize>) -> ReadyMadeDetails {
         self.besides.get(&span.start).cloned().unwrap_or_default()
     }
 
-    /// Why an item cannot have what is said of it besides.
+    /// Why an item's ready-made details are not acceptable.
     fn unfit(&self, span: &Range<usize>) -> Option<String> {
         let ReadyMadeDetails { domain, tags, links, description, .. } = self.besides.get(&span.start)?;
         if let Some(missing) = links.iter().find(|link| !self.case.memory.has(link.to)) {
@@ -183,7 +186,7 @@ impl DecisionDraft<'_> {
         texts.filter_map(|text| gate::objection(self.case, text, text)).next().map(str::to_owned)
     }
 
-    /// Records a change, here and for what is decided after it.
+    /// Records a change and makes it visible to later decisions.
     fn draw(&mut self, change: DerivedChange) {
         self.view.apply(&change);
         self.drawn.push(change);
@@ -207,14 +210,14 @@ impl DecisionDraft<'_> {
     }
 }
 
-/// Changes of the core document and the places they change.
+/// Changes of the core document, and the paths they change.
 pub(crate) type CoreChange = (Vec<Change>, Vec<String>);
 
-/// Where a source stands, for a decision about it.
+/// Provenance of a source.
 #[derive(Debug, Clone, Copy)]
 pub struct OutcomeKind {
-    /// The class of the source.
+    /// Kind of the source.
     pub kind: SourceKind,
-    /// How far it may reach.
+    /// Its trust.
     pub trust: Trust,
 }

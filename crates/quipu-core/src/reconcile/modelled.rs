@@ -1,4 +1,4 @@
-//! What a language model read: claims that name what they change, and readings of rules that it found wrong.
+//! Claims of a language model, which name the facts they change, and corrections of misread facts.
 
 use super::DecisionDraft;
 use super::facts::{Claim, outcome, slot_of};
@@ -10,12 +10,12 @@ use crate::extract::window::{ModelClaim, ModelTask, RefusedOperation};
 use crate::id::ItemId;
 use crate::item::{DerivedChange, Fact, FactChange, FactStatus, FactType, ReviewKind};
 
-/// From this confidence on a person stands behind a fact, and only a person undoes it.
+/// Least confidence of a fact confirmed by a person, which only a person can undo.
 const CONFIRMED_MIN: f64 = 0.95;
 
 impl DecisionDraft<'_> {
-    /// Takes back what rules have read in this source and the model says is wrong; what that had ended holds again. What the
-    /// model claims too stays, and so does what was said elsewhere or a person stands behind.
+    /// Corrects a fact that the rules misread in this source according to the model, and restores the facts it had
+    /// ended. Facts that the model also claims, that rest on other sources, or that a person confirmed are kept.
     pub(super) fn misread(&mut self, fact: ItemId, claims: &[ModelClaim]) {
         let Some(held) = self.view.fact(fact).filter(Fact::is_active) else { return };
         let own = held.evidence.iter().all(|place| place.source == self.case.source) && !held.evidence.is_empty();
@@ -36,12 +36,12 @@ impl DecisionDraft<'_> {
         }
     }
 
-    /// True if nothing else holds where a fact held.
+    /// True if no other fact is active in the slot of a single-valued fact.
     fn free(&self, fact: &Fact) -> bool {
         !fact.single || !self.view.in_slot(&fact.slot).iter().any(Fact::is_active)
     }
 
-    /// True if a claim says what a fact says.
+    /// True if a claim states the fact.
     fn says(&self, claim: &ModelClaim, fact: &Fact) -> bool {
         let predicate = self.case.predicates.get(&claim.candidate.predicate);
         let same = slot_of(predicate, &claim.candidate) == fact.slot
@@ -67,7 +67,7 @@ impl DecisionDraft<'_> {
         let claim = Claim { candidate, predicate, evidence, slot, held, told: Some(told) };
         let read_before = |fact: &Fact| fact.evidence.iter().any(|place| place.source == evidence.source);
         match target {
-            // Read again: what it did then is done.
+            // The source was read before; that effect has already been applied.
             Some(target) if !target.is_active() => match &candidate.stance {
                 Stance::Ended | Stance::Denied => {}
                 _ if claim.held.iter().any(|held| same_value(&held.object, &candidate.object) && read_before(held)) => {
@@ -84,7 +84,7 @@ impl DecisionDraft<'_> {
         }
     }
 
-    /// A claim about a fact that holds.
+    /// Handles a claim about an active fact.
     fn about(&mut self, claim: &Claim<'_>, target: &Fact, verdict: &Verdict) {
         let candidate = claim.candidate;
         let undoes = !matches!(candidate.stance, Stance::Holds);
@@ -95,7 +95,7 @@ impl DecisionDraft<'_> {
                 target.id,
                 None,
                 question,
-                "you stand behind it, and this says otherwise",
+                "you confirmed it, and this contradicts it",
             );
         }
         match &candidate.stance {
@@ -119,7 +119,7 @@ impl DecisionDraft<'_> {
         }
     }
 
-    /// A new value in the place of a fact, whatever their relations are called.
+    /// Replaces a fact by a new value, even under another predicate.
     fn take_place(&mut self, claim: &Claim<'_>, target: &Fact) {
         if let Some(same) = claim.same().filter(|same| same.id != target.id) {
             self.again(claim, &same, &Verdict::Pass);
@@ -160,7 +160,7 @@ impl DecisionDraft<'_> {
         self.refuse(refused.said.clone(), &refused.relation, evidence, &refused.reason);
     }
 
-    /// Keeps a claim for a person to look at.
+    /// Opens a review for a claim.
     pub(super) fn doubted(&mut self, claim: &Claim<'_>, reason: &str) {
         let mut fact = self.new_fact(claim);
         fact.status = FactStatus::Uncertain;
@@ -168,14 +168,14 @@ impl DecisionDraft<'_> {
     }
 }
 
-/// True if something that is to happen is put to another day.
+/// True if the claim moves a plan to another day.
 fn is_moved(claim: &Claim<'_>, target: &Fact) -> bool {
     let is_plan = target.fact_type == FactType::Commitment;
     let moves = matches!(claim.candidate.stance, Stance::Changed | Stance::Corrects { .. });
     is_plan && moves && claim.candidate.valid_from.is_some_and(|from| target.valid_from != Some(from))
 }
 
-/// True if a person stands behind a fact: they entered, confirmed or scored it.
+/// True if a person entered, confirmed or scored the fact.
 fn is_confirmed(fact: &Fact) -> bool {
     fact.trust == Trust::User
         && (fact.evidence.is_empty() || fact.user_fact_score.is_some() || fact.confidence_base >= CONFIRMED_MIN)

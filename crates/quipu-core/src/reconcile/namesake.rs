@@ -1,4 +1,5 @@
-//! Who is meant: what is said of "my colleague Ana" is not said of "my sister Ana", and "my mom" is the mother who was named.
+//! Distinguishes people of one name: facts about "my colleague Ana" are not about "my sister Ana", and "my mom" is the
+//! mother known by name.
 
 use std::borrow::Cow;
 
@@ -11,14 +12,15 @@ use crate::item::Fact;
 use crate::predicate::{Cardinality, normal};
 use crate::recall::index::tokens;
 
-/// What a person without a name begins with: "user's sister".
+/// Prefix of a subject without a name: "user's sister".
 const OF_USER: &str = "user's ";
 
 impl DecisionDraft<'_> {
-    /// The candidate, its subject told apart from somebody else of the same name: "Ana (colleague)"; a relation without a
-    /// name has the name it is known by.
+    /// The candidate with an unambiguous subject: "Ana (colleague)" if another person has the same name; the known name
+    /// if the subject is only a relation.
     ///
-    /// Who is told apart is the one who became known later. Without a word of who is meant, it is the one who was known first.
+    /// The name alone belongs to the person known first. Without further information the candidate is about that
+    /// person.
     pub(super) fn told_apart<'a>(&self, candidate: &'a FactCandidate) -> Cow<'a, FactCandidate> {
         let subject = (candidate.subject != USER).then(|| {
             self.by_relation(candidate).or_else(|| self.by_title(candidate)).or_else(|| self.by_role(candidate))
@@ -27,8 +29,8 @@ impl DecisionDraft<'_> {
         Cow::Owned(FactCandidate { subject, ..candidate.clone() })
     }
 
-    /// "My mom" is the one who was named as the user's mother, and the "mum" of whom something was told; "my other sister" and
-    /// one of two sisters are nobody in particular.
+    /// Resolves "my mom" to the mother's known name, or to a known "mum"; "my other sister" and one of two sisters stay
+    /// unresolved.
     fn by_relation(&self, candidate: &FactCandidate) -> Option<String> {
         let role = candidate.subject.strip_prefix(OF_USER)?;
         let relation = self.case.predicates.of_role(&role.replace(' ', "_"))?;
@@ -55,7 +57,7 @@ impl DecisionDraft<'_> {
         }
     }
 
-    /// "Uncle Marcus" is the Marcus who is known as an uncle.
+    /// Resolves "Uncle Marcus" to the Marcus known as an uncle.
     fn by_title(&self, candidate: &FactCandidate) -> Option<String> {
         let (title, name) = candidate.subject.split_once(' ')?;
         let role = title.to_lowercase();
@@ -65,10 +67,10 @@ impl DecisionDraft<'_> {
         Some(self.subject(name, &known, meant))
     }
 
-    /// Who is meant by a name that stands behind a role: "my uncle Marcus".
+    /// Resolves a name after a role: "my uncle Marcus".
     fn by_role(&self, candidate: &FactCandidate) -> Option<String> {
         let known = self.called(&candidate.subject);
-        // Of several in one text, the one who was named last before the end of these words.
+        // If the text names several, the last one before the end of the span.
         let here = known.iter().filter_map(|fact| {
             let places = fact.evidence.iter().filter(|place| place.source == self.case.source);
             let start = places.map(|place| place.start as usize).filter(|start| *start < candidate.span.end).max()?;
@@ -78,7 +80,7 @@ impl DecisionDraft<'_> {
         Some(self.subject(&candidate.subject, &known, meant))
     }
 
-    /// The name alone for who was known first by it, and whoever may be the same person.
+    /// The subject for a person: the name alone for the one known first and anyone who may be the same person.
     fn subject(&self, name: &str, known: &[Fact], meant: &Fact) -> String {
         let of = |fact: &Fact| self.case.predicates.get(&fact.predicate).distinct;
         match known.first() {
@@ -89,7 +91,7 @@ impl DecisionDraft<'_> {
         }
     }
 
-    /// Who of this name stands in a relation to the user, first known first.
+    /// People of this name in a relation to the user, first known first.
     fn called(&self, name: &str) -> Vec<Fact> {
         let predicates = self.case.predicates;
         let relations = predicates.names().filter(|relation| !predicates.get(relation).roles.is_empty());
@@ -102,7 +104,7 @@ impl DecisionDraft<'_> {
     }
 }
 
-/// What somebody is to the user: "sister", else the relation.
+/// The role of a person: the qualifier "sister", or else the predicate.
 fn role_of(fact: &Fact) -> &str {
     fact.qualifiers.get("relation").unwrap_or(&fact.predicate)
 }

@@ -1,4 +1,4 @@
-//! Notes and lines of the self-model: taken once, agreed with afterwards, and never confirmed by anybody but the user.
+//! Notes and tenets: recorded once, then seconded; only the user confirms tenets.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use crate::item::{DerivedChange, Note, Review, ReviewKind, Tenet, TenetStatus};
 use crate::items::Items;
 use crate::limit;
 
-/// From this share of common stems on, two notes say the same.
+/// Least share of common stems of two equivalent notes.
 const SAME_NOTE_MIN: f64 = 0.8;
 
-/// From this share of common stems on, a line that contains another says little more than it.
+/// Least share of common stems of a tenet that contains another and adds little.
 const LITTLE_MORE_MIN: f64 = 0.5;
 
 impl DecisionDraft<'_> {
@@ -32,7 +32,7 @@ impl DecisionDraft<'_> {
                 return;
             }
             if self.case.standing.trust < Trust::User && self.case.standing.trust <= same.trust {
-                // Whoever wrote it may not agree with it.
+                // The author of a note cannot second it.
                 let reason = "it says the same as a note of the same origin";
                 return self.refuse(candidate.text.clone(), "note", evidence, reason);
             }
@@ -42,13 +42,13 @@ impl DecisionDraft<'_> {
         }
         let live = self.view.notes();
         if live.len() >= limit::NOTES_MAX {
-            // The one nobody agreed with makes room.
+            // The weakest note without agreement makes room.
             let weakest = live
                 .into_iter()
                 .filter(|note| !note.is_agreed())
                 .min_by(|a, b| a.confidence_base.total_cmp(&b.confidence_base).then(a.id.cmp(&b.id)));
             let Some(weakest) = weakest.map(|note| note.id) else {
-                let reason = "there are as many notes as are kept, and all are agreed with";
+                let reason = "the limit of notes is reached, and all notes are seconded";
                 return self.refuse(candidate.text.clone(), "note", evidence, reason);
             };
             self.draw(DerivedChange::ItemRetracted { item: weakest, reason: "made room for another note".to_owned() });
@@ -126,8 +126,8 @@ impl DecisionDraft<'_> {
     }
 }
 
-/// The line that says the same and that the user declined or took back, and how many items must speak for it before it is
-/// asked again: twice as many as then. None if so many do, or nobody said no.
+/// The equivalent tenet that the user declined or retracted, and the number of evidence items needed to propose it
+/// again: twice as many as before. None if there are enough, or none was declined.
 pub(crate) fn declined(items: &Items, text: &str, support: usize) -> Option<(ItemId, usize)> {
     let no = |tenet: &&Tenet| tenet.status == TenetStatus::Outdated || items.is_hidden(tenet.id);
     let same = items.tenets().filter(no).filter(|tenet| says_little_else(&tenet.text, text));
@@ -135,13 +135,13 @@ pub(crate) fn declined(items: &Items, text: &str, support: usize) -> Option<(Ite
     again_at.max_by_key(|(_, at)| *at).filter(|(_, at)| support < *at)
 }
 
-/// True if two lines are all but the same, and both or neither say "not".
+/// True if two texts are nearly the same and agree in negation.
 pub(crate) fn says_the_same(one: &str, other: &str) -> bool {
     negates(one) == negates(other) && overlap(one, other) >= SAME_NOTE_MIN
 }
 
-/// True if one line says all that the other says and little more, and both or neither say "not". Whoever declined one is not
-/// asked about the other.
+/// True if one text contains the other, adds little, and agrees in negation. A declined tenet also suppresses such a
+/// proposal.
 fn says_little_else(one: &str, other: &str) -> bool {
     let (a, b) = (affirmed(one), affirmed(other));
     let common = overlap(&a, &b);
@@ -152,7 +152,7 @@ fn negates(text: &str) -> bool {
     words(text).iter().any(|word| is_negation(word))
 }
 
-/// A text without the words that say "not".
+/// A text without its negations.
 fn affirmed(text: &str) -> String {
     let mut words = words(text);
     words.retain(|word| !is_negation(word));

@@ -1,4 +1,4 @@
-//! What is told of the past: it goes between the values of its time, and what holds stays.
+//! Past values: inserts them into the history of a slot without changing the current value.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -9,11 +9,11 @@ use super::{DecisionDraft, ground};
 use crate::extract::Stance;
 use crate::item::{DerivedChange, Fact, FactChange, FactStatus, ReviewKind};
 
-/// A change this old is still told as news.
+/// Greatest age of a change that still counts as news.
 const FRESH_NEWS: SignedDuration = SignedDuration::from_hours(31 * 24);
 
 impl DecisionDraft<'_> {
-    /// Inserts a value between the ones of its time. `current` holds in its place.
+    /// Inserts a value among those of its time. `current` is the active fact in its place.
     pub(super) fn put_into_history(&mut self, claim: &Claim<'_>, mut fact: Fact, current: Option<&Fact>) {
         let own = fact.began();
         if let Some(same) = claim.known_then(own) {
@@ -34,19 +34,19 @@ impl DecisionDraft<'_> {
                 next = [next, start].into_iter().flatten().min();
                 by = by.filter(|by| by.began() <= start).or(Some(held));
             } else if start <= own && end > own {
-                // What it is put into the place of was over then: so is this.
+                // The value before it had ended by then, so this one has too.
                 next = [next, end].into_iter().flatten().min();
                 before = Some(held.clone());
             }
         }
         fact.status = FactStatus::Superseded;
         let said_at = Some(self.case.said_at());
-        // What is told of the past was over when it was told; what held when it was said, held until the next value.
+        // A past value had ended when it was said; a current one held until the next value.
         let over = match claim.candidate.stance {
             Stance::Held | Stance::Ended => [next, said_at].into_iter().flatten().min(),
             _ => next.or(said_at),
         };
-        // Without what came next, it would hold.
+        // Without the next value it would be active.
         let is_over = matches!(claim.candidate.stance, Stance::Held | Stance::Ended) || fact.valid_to.is_some();
         fact.superseded_by = by.or(current).filter(|_| !is_over).map(|by| by.id);
         fact.valid_to = fact.valid_to.or(over).max(own);
@@ -57,7 +57,7 @@ impl DecisionDraft<'_> {
         self.assert(fact, Vec::new(), false, "held before");
     }
 
-    /// Something that held once.
+    /// Handles a claim about something that held once.
     pub(super) fn past(&mut self, claim: &Claim<'_>, verdict: &Verdict) {
         let candidate = claim.candidate;
         if let Some(same) = claim.same().filter(Fact::is_active) {
@@ -79,7 +79,7 @@ impl DecisionDraft<'_> {
         let mut fact = self.new_fact(claim);
         let ended = fact.valid_from.is_some_and(|from| from <= self.case.said_at());
         if candidate.stance == Stance::Ended && fact.valid_to.is_none() && ended {
-            // The date of an end: "moved over from Katowice in 2005".
+            // The date is that of an end: "moved over from Katowice in 2005".
             fact.valid_to = fact.valid_from.take();
         }
         if claim.told.is_none()
@@ -90,14 +90,14 @@ impl DecisionDraft<'_> {
         }
         if let Verdict::Wait(reason) = verdict {
             fact.status = FactStatus::Uncertain;
-            // That it is over is part of what is approved.
+            // An approval includes that it has ended.
             fact.valid_to = fact.valid_to.or(Some(self.case.said_at())).max(fact.began());
             return self.wait(fact, ReviewKind::Fact, None, reason);
         }
         self.put_into_history(claim, fact, None);
     }
 
-    /// True if what is told is older than what holds.
+    /// True if the claim is older than the current value.
     pub(super) fn is_older_news(&self, claim: &Claim<'_>, current: &Fact) -> bool {
         let candidate = claim.candidate;
         if self.case.reading.said_at.is_some_and(|said| current.last_seen.is_some_and(|last| said < last)) {
@@ -106,14 +106,13 @@ impl DecisionDraft<'_> {
         let Some(moved) = matches!(candidate.stance, Stance::Changed).then_some(candidate.valid_from).flatten() else {
             return false;
         };
-        // Nobody said since when the current value holds: a change told while it is fresh is news, whatever was said
-        // in the days between.
+        // The start of the current value is unknown: a recent change counts as news, whatever was said in between.
         let fresh = self.case.said_at().duration_since(moved) <= FRESH_NEWS;
         let start = if current.valid_from.is_none() && fresh { None } else { current.began() };
         start.is_some_and(|start| moved < start)
     }
 
-    /// True if nothing holds, and what is told was over before that: it is older than something that ended.
+    /// True if nothing is active and the claim is older than a value that has ended.
     pub(super) fn is_over(&self, claim: &Claim<'_>) -> bool {
         let superseded = claim.held.iter().filter(|held| held.status == FactStatus::Superseded);
         let Some(ended) = superseded.filter_map(|held| held.valid_to).max() else { return false };
@@ -126,7 +125,7 @@ impl DecisionDraft<'_> {
 }
 
 impl Claim<'_> {
-    /// The fact that says the same of that time, and that it is over.
+    /// The superseded fact with the same value at that time.
     fn known_then(&self, time: Option<Timestamp>) -> Option<Fact> {
         let time = time?;
         let same = |held: &&Fact| {

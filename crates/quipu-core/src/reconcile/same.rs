@@ -1,20 +1,20 @@
-//! When two values are one.
+//! Equality of values.
 
 use crate::predicate::normal;
 use crate::recall::index::tokens;
 
-/// Stop words that turn what is said: with them it is another value.
+/// Stop words that change the meaning of a value.
 const TURNING: [&str; 37] = [
     "not", "no", "nor", "never", "without", "against", "before", "after", "above", "below", "over", "under", "up",
     "down", "in", "out", "on", "off", "from", "to", "more", "most", "few", "only", "than", "until", "between",
     "through", "while", "if", "because", "during", "again", "further", "other", "each", "both",
 ];
 
-/// In front of a value they only lead to it: "in Porto" is Porto.
+/// Words that can be dropped at the start of a value: "in Porto" equals "Porto".
 const LEADING: [&str; 3] = ["in", "on", "to"];
 
-/// True if two objects are one value: spelled alike, of the same stems, a list in another order, or one is the other with a
-/// place added behind a comma.
+/// True if two objects are one value: equal in spelling or stems, a list in another order, or one equal to the other
+/// plus a place after a comma.
 pub(super) fn same_value(one: &str, other: &str) -> bool {
     if normal(one) == normal(other) {
         return true;
@@ -27,7 +27,7 @@ pub(super) fn same_value(one: &str, other: &str) -> bool {
     before_comma(one) == Some(normal(other)) || before_comma(other) == Some(normal(one))
 }
 
-/// The parts of a list, each as the words that make it. Their order says nothing, that of the words in one does.
+/// The parts of a list, each as its words. The order of parts is ignored, that of words is not.
 fn parts(text: &str) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new()];
     for piece in text.split_inclusive([',', '&', ' ', '\n', '\t']) {

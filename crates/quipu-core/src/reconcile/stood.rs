@@ -1,4 +1,4 @@
-//! Values of the core document that stand where facts stand.
+//! Reads facts from the core document.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use super::core_map;
 use crate::evolve::GrownSchema;
 use crate::predicate::{Cardinality, CorePlace, Predicates, normal};
 
-/// A value of the core document that is, or should be, a fact.
+/// A value of the core document that corresponds to a fact.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CoreFieldFact {
     pub(super) predicate: String,
     pub(super) single: bool,
-    /// False if several relations stand there, so that nobody can tell which one a value put there by hand belongs to.
+    /// False if several predicates share the path, so that the predicate of a manual value is ambiguous.
     pub(super) sole: bool,
     pub(super) object: String,
     pub(super) qualifiers: BTreeMap<String, String>,
@@ -23,7 +23,7 @@ pub(super) fn has(all: &[CoreFieldFact], value: &CoreFieldFact) -> bool {
     all.iter().any(|other| other.predicate == value.predicate && normal(&other.object) == normal(&value.object))
 }
 
-/// Every value of a document that stands where a relation says facts stand, by place.
+/// Every value of a document at a path that a predicate uses, by path.
 pub(super) fn values(
     predicates: &Predicates,
     schema: &GrownSchema,
@@ -90,7 +90,7 @@ pub(super) fn values(
     found
 }
 
-/// The relations whose values stand in this list: a parent and a sibling are both family.
+/// The predicates that share this list: a parent and a sibling are both family.
 fn sharing(predicates: &Predicates, path: &str) -> Vec<String> {
     let shares = |name: &&str| matches!(&predicates.get(name).core, Some(CorePlace::List(place) | CorePlace::Named(place)) if place == path);
     predicates.names().filter(shares).map(str::to_owned).collect()

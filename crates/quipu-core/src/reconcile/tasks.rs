@@ -1,4 +1,4 @@
-//! Tasks, goals and problems: opened once, then moved on by what is told of them.
+//! Tasks, goals and problems: opened once, then updated by later mentions.
 
 use std::collections::BTreeSet;
 
@@ -9,9 +9,9 @@ use crate::item::{Attempt, DerivedChange, Task, TaskChange, TaskStatus};
 use crate::recall::index::tokens;
 use crate::time::day_number;
 
-/// From this share of common stems on, two titles name one task.
+/// Least share of common stems of two titles of one task.
 const SAME_TITLE_MIN: f64 = 0.5;
-/// Priority of what nobody weighed.
+/// Default priority.
 const PRIORITY_DEFAULT: u8 = 5;
 
 impl DecisionDraft<'_> {
@@ -25,7 +25,7 @@ impl DecisionDraft<'_> {
         if let Some(reason) = gate::objection(self.case, self.case.quote(&candidate.span), &candidate.title) {
             return self.refuse(candidate.title.clone(), word, evidence, reason);
         }
-        // What is told of a task that is not taken up is not taken up either.
+        // Updates of a refused task are dropped.
         if candidate.news != TaskNews::Opened && self.refused_tasks.contains(&candidate.title) {
             return;
         }
@@ -45,7 +45,7 @@ impl DecisionDraft<'_> {
         }
     }
 
-    /// True if an earlier reading of this source has opened, or finished, this very task.
+    /// True if an earlier reading of this source already opened or finished this task.
     fn is_told(&self, candidate: &TaskCandidate) -> bool {
         let source = self.case.source;
         let from_here = |task: &&Task| task.evidence.iter().any(|place| place.source == source);
@@ -56,7 +56,7 @@ impl DecisionDraft<'_> {
         }
     }
 
-    /// The task the candidate is about.
+    /// The known task that the candidate is about.
     fn known(&self, candidate: &TaskCandidate) -> Option<Task> {
         let tried = match &candidate.news {
             TaskNews::Tried { approach, .. } => Some(approach.as_str()),
@@ -66,10 +66,10 @@ impl DecisionDraft<'_> {
         let all = self.view.open_tasks();
         let opened = candidate.news == TaskNews::Opened;
         let score = |task: &Task| {
-            // A new task must be all but the same to be an old one; news of one may name it in fewer words.
+            // A new task must nearly equal a known one to be the same; an update may use fewer words.
             let title =
                 if opened { overlap(&task.title, &candidate.title) } else { named_by(&task.title, &candidate.title) };
-            // "The mask helped": an attempt that was made before says which problem is meant.
+            // "The mask helped": an earlier attempt identifies the problem.
             let again = tried.is_some_and(|approach| {
                 task.attempts.iter().any(|attempt| overlap(&attempt.approach, approach) >= SAME_TITLE_MIN)
             });
@@ -82,7 +82,7 @@ impl DecisionDraft<'_> {
         {
             return all.into_iter().find(|task| task.id == id).cloned();
         }
-        // Nothing names the problem: it is the one that was spoken of last in this session.
+        // Without a title, it is the problem mentioned last.
         if candidate.title.is_empty() && tried.is_some() {
             let problems = all.into_iter().filter(|task| task.kind == TaskKind::Problem && open(&task));
             return problems.max_by_key(|task| (task.updated_at, task.id)).cloned();
@@ -93,7 +93,7 @@ impl DecisionDraft<'_> {
     pub(super) fn move_on(&mut self, candidate: &TaskCandidate, task: &Task) {
         let settles = matches!(candidate.news, TaskNews::Done | TaskNews::Dropped);
         if settles && self.case.standing.trust < task.trust {
-            let reason = "only who opened it, or you, may say that it is over";
+            let reason = "only its author or you may close it";
             return self.refuse(task.title.clone(), "task", self.case.evidence(&candidate.span), reason);
         }
         let said_before = task.evidence.iter().any(|place| place.source == self.case.source);
@@ -132,7 +132,7 @@ impl DecisionDraft<'_> {
                     successful: *successful,
                     evidence: vec![evidence],
                 };
-                // What helped again on another day is news.
+                // The same attempt on another day is a new one.
                 let day = |attempt: &Attempt| attempt.date.map(day_number);
                 let same = |before: &Attempt| {
                     before.approach == attempt.approach
@@ -158,7 +158,7 @@ impl DecisionDraft<'_> {
                 TaskNews::Tried { approach, .. } => approach.clone(),
                 _ => word.to_owned(),
             };
-            return self.refuse(item, word, evidence, "nothing is known that it could be about");
+            return self.refuse(item, word, evidence, "it refers to no known task");
         }
         let id: ItemId = (self.name)(ItemKind::Task);
         let (said_at, besides) = (Some(self.case.said_at()), self.besides(&candidate.span));
@@ -195,20 +195,21 @@ impl DecisionDraft<'_> {
     }
 }
 
-/// The share of stems two texts have in common, of all stems of both.
+/// Jaccard similarity of the stems of two texts.
 pub(super) fn overlap(one: &str, other: &str) -> f64 {
     let (a, b) = (stems(one), stems(other));
     let all = a.union(&b).count();
     if all == 0 { 0.0 } else { a.intersection(&b).count() as f64 / all as f64 }
 }
 
-/// True if the stems of one text are all among those of the other, and there are some.
+/// True if the stems of one text are a non-empty subset of the other's.
 pub(super) fn contained(one: &str, other: &str) -> bool {
     let (a, b) = (stems(one), stems(other));
     !a.is_empty() && !b.is_empty() && (a.is_subset(&b) || b.is_subset(&a))
 }
 
-/// How well fewer words name a title: the share of the shorter one's stems, unless that is a single one of several.
+/// How well a shorter text names a title: the common share of the smaller set of stems, or 0 if only one of several is
+/// common.
 fn named_by(title: &str, name: &str) -> f64 {
     let (a, b) = (stems(title), stems(name));
     let (least, common) = (a.len().min(b.len()), a.intersection(&b).count());

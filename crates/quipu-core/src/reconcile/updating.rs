@@ -1,4 +1,4 @@
-//! News about something known: which fact or task is meant, and what becomes of it. Where several could be meant, nothing happens.
+//! Updates of known facts and tasks: resolves what is meant and applies the change. Ambiguous updates are ignored.
 
 use std::collections::BTreeSet;
 
@@ -14,16 +14,16 @@ use crate::items::figure;
 use crate::predicate::normal;
 use crate::recall::index::tokens;
 
-/// More facts than this are not named by one noun.
+/// Most facts that one noun can name.
 const NAMED_MAX: usize = 3;
-/// Shorter words must be the same; of longer ones one may be the end or the beginning of the other: "gym" and "puregym".
+/// Shorter words must be equal; a longer word may be a prefix or suffix of another: "gym" and "puregym".
 const PART_BYTES_MIN: usize = 3;
-/// Something that is to happen may still be moved on the day after.
+/// How long after its date a plan can still be moved.
 const OVERDUE_MAX: SignedDuration = SignedDuration::from_hours(36);
-/// How far a reading may be from the one before, as a share of it. Without a unit a number is the same measure only if it is close.
+/// Greatest relative distance of a reading from the one before, with and without a unit.
 const FARTHEST_READING: f64 = 0.4;
 const FARTHEST_WITHOUT_UNIT: f64 = 0.12;
-/// Words that name nothing by themselves.
+/// Words that identify nothing by themselves.
 const EMPTY: [&str; 12] =
     ["thing", "stuff", "old", "new", "whole", "business", "situation", "idea", "place", "one", "bit", "time"];
 
@@ -98,8 +98,7 @@ impl DecisionDraft<'_> {
         }
     }
 
-    /// A bare figure is a reading of what was measured before, if that is one thing: near enough, and in the same unit if one is
-    /// said.
+    /// A bare figure continues a series of readings if exactly one is close enough, in the same unit if one is given.
     fn reading(&mut self, update: &UpdateCandidate, value: &str) {
         let Some((number, unit)) = figure(value) else { return };
         let said_at = Some(self.case.said_at());
@@ -121,7 +120,7 @@ impl DecisionDraft<'_> {
         self.take_over(&candidate, fact, false);
     }
 
-    /// Records the candidate in the place of a fact.
+    /// Records the candidate in place of a fact.
     fn take_over(&mut self, candidate: &FactCandidate, target: &Fact, corrects: bool) {
         let predicate = self.case.predicates.get(&candidate.predicate);
         if gate::judge(self.case, self.view.items(), predicate, candidate) != Verdict::Pass
@@ -149,7 +148,7 @@ impl DecisionDraft<'_> {
         Claim { candidate, predicate, evidence, slot: target.slot.clone(), held: vec![target.clone()], told: None }
     }
 
-    /// The facts that hold and are named by a noun; none if it names too many.
+    /// The active facts named by a noun; empty if it names too many.
     fn named(&self, what: &str, may_be: impl Fn(&Fact, &Self) -> bool) -> Vec<Fact> {
         let what = telling(what);
         if what.is_empty() {
@@ -191,7 +190,7 @@ fn candidate_of(fact: &Fact, update: &UpdateCandidate, stance: Stance) -> FactCa
     }
 }
 
-/// The text with some of its words replaced; `None` if they do not stand in it.
+/// The text with one part replaced; `None` if the part does not occur as whole words.
 fn put_in(text: &str, not: &str, is: &str) -> Option<String> {
     let lower = text.to_lowercase();
     let (from, not) = (lower.find(&not.to_lowercase())?, not.len());
@@ -204,7 +203,7 @@ fn put_in(text: &str, not: &str, is: &str) -> Option<String> {
     whole.then(|| format!("{before}{is}{after}"))
 }
 
-/// The stems that name something.
+/// The stems that identify something.
 fn telling(text: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     tokens::for_each_term(text, |term| {
@@ -220,7 +219,7 @@ fn is_named(what: &BTreeSet<String>, fact: &Fact) -> bool {
     covers(what, &telling(&words.join(" ")))
 }
 
-/// True if each word of the one stands in the other, or is part of a word there.
+/// True if each word equals one of the other words, or one is part of the other.
 fn covers(what: &BTreeSet<String>, words: &BTreeSet<String>) -> bool {
     let is_part = |one: &str, other: &str| {
         let rest = if one.len() > PART_BYTES_MIN + 1 { 2 } else { 4 };

@@ -1,4 +1,4 @@
-//! The items as they are while an event is being decided: what the memory holds, and what the event has changed so far.
+//! The items during a decision: those of the memory with the changes of the undecided event applied.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The items as they are.
+    /// A view without changes.
     pub(super) fn of(items: &'a Items) -> Self {
         Self {
             items,
@@ -32,18 +32,18 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The items below.
+    /// The underlying items.
     pub(super) fn items(&self) -> &'a Items {
         self.items
     }
 
-    /// A fact as it is now.
+    /// The current state of a fact.
     pub(super) fn fact(&self, id: ItemId) -> Option<Fact> {
         let known = self.facts.get(&id).or_else(|| self.items.fact(id));
         known.filter(|fact| !self.items.is_hidden(fact.id)).cloned()
     }
 
-    /// The facts that another one ended, by id.
+    /// The facts that another fact ended, by id.
     pub(super) fn ended_by(&self, id: ItemId) -> Vec<Fact> {
         let all = self.items.facts().filter(|fact| fact.superseded_by == Some(id));
         all.filter(|fact| !self.items.is_hidden(fact.id)).cloned().collect()
@@ -57,7 +57,7 @@ impl<'a> View<'a> {
         found.into_values().filter(|fact| !self.items.is_hidden(fact.id)).collect()
     }
 
-    /// The facts about somebody that hold.
+    /// The active facts about a subject.
     pub(super) fn holds_of(&self, subject: &str) -> Vec<Fact> {
         let subject = normal(subject);
         let below = self.items.about(&subject).map(|fact| fact.slot.clone());
@@ -66,20 +66,20 @@ impl<'a> View<'a> {
         slots.iter().flat_map(|slot| self.in_slot(slot)).filter(Fact::is_active).collect()
     }
 
-    /// The facts that hold, by id.
+    /// The active facts, by id.
     pub(super) fn holding(&self) -> Vec<Fact> {
         let below = self.items.facts().filter(|fact| !self.facts.contains_key(&fact.id));
         let all = below.chain(self.facts.values()).filter(|fact| fact.is_active() && !self.items.is_hidden(fact.id));
         all.cloned().collect()
     }
 
-    /// Every task that is not finished.
+    /// Every visible task.
     pub(super) fn open_tasks(&self) -> Vec<&Task> {
         let below = self.items.tasks().filter(|task| !self.tasks.contains_key(&task.id));
         below.chain(self.tasks.values()).filter(|task| !self.items.is_hidden(task.id)).collect()
     }
 
-    /// Every note that is kept, by id.
+    /// Every visible note, by id.
     pub(super) fn notes(&self) -> Vec<&Note> {
         let below = self.items.notes().filter(|note| !self.notes.contains_key(&note.id));
         let mut all: Vec<&Note> = below.chain(self.notes.values()).filter(|note| !self.is_hidden(note.id)).collect();
@@ -87,7 +87,7 @@ impl<'a> View<'a> {
         all
     }
 
-    /// Every line of the self-model, by id below, then in this event.
+    /// Every tenet: those of the memory by id, then those of this event.
     pub(super) fn tenets(&self) -> impl Iterator<Item = &Tenet> {
         self.items.tenets().chain(self.tenets.values())
     }
@@ -96,12 +96,12 @@ impl<'a> View<'a> {
         self.retracted.contains(&id) || self.items.is_hidden(id)
     }
 
-    /// True if a person is asked about this already.
+    /// True if a review about this item is waiting.
     pub(super) fn is_asked(&self, about: ItemId) -> bool {
         self.asked.contains(&about) || self.items.waiting_about(about).next().is_some()
     }
 
-    /// Takes a change in, as far as later decisions look at it.
+    /// Applies a change as far as later decisions need it.
     pub(super) fn apply(&mut self, change: &DerivedChange) {
         match change {
             DerivedChange::FactAsserted { fact, ends, corrects } => {
@@ -169,7 +169,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Ends what a fact that comes to count displaces.
+    /// Ends the facts that a fact displaces when it becomes active.
     fn make_way(&mut self, id: ItemId) {
         let found = self.facts.get(&id).or_else(|| self.items.fact(id)).filter(|fact| fact.single);
         let Some(slot) = found.map(|fact| fact.slot.clone()) else { return };

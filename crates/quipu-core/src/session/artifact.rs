@@ -1,5 +1,5 @@
-//! Artifacts of a session, keyed by turn: blocks of code, drafts, and what came with a message. Never a copy: they are
-//! read out of the sources, so "the version from turn 3" is exactly what was said then.
+//! Artifacts of a session, keyed by turn: code blocks, drafts and attachments. They are read from the sources and never
+//! copied, so "the version from turn 3" is exactly the text of that turn.
 
 use serde::Serialize;
 
@@ -8,22 +8,23 @@ use crate::id::ItemId;
 
 /// One artifact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionArtifact {
-    /// Its name in the session: the turn, a point, and its number in the turn from 1.
+    /// Its key in the session: the turn, a dot, and its number in the turn from 1.
     pub key: String,
     /// The turn.
     pub turn: u32,
-    /// `code`, `draft`, or the kind of what came with the message.
+    /// `code`, `draft`, or the kind of the attachment.
     pub kind: String,
-    /// The language of a block, or the name of what came with the message.
+    /// The language of a block, or the name of the attachment.
     pub name: Option<String>,
-    /// The source it stands in.
+    /// The source that contains it.
     pub source: ItemId,
-    /// The thing itself, byte for byte.
+    /// Its content, byte for byte.
     pub text: String,
 }
 
-/// Languages of a fenced block that say it is prose.
+/// Languages of a fenced block that mark it as prose.
 const PROSE: [&str; 5] = ["text", "txt", "md", "markdown", "draft"];
 
 /// The artifacts of a session, by turn.
@@ -49,7 +50,7 @@ pub fn artifacts(exchanges: &[Exchange<'_>]) -> Vec<SessionArtifact> {
     all
 }
 
-/// The fenced blocks of a text with their language. A block without its end goes to the end of the text.
+/// The fenced blocks of a text with their language. An unclosed block extends to the end of the text.
 fn fenced(text: &str) -> Vec<(Option<&str>, &str)> {
     let mut found = Vec::new();
     let mut open: Option<(usize, Option<&str>, usize)> = None;

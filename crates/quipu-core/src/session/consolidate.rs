@@ -1,4 +1,4 @@
-//! Consolidation: entries of a base truth that say the same become one. Hard exceptions and what was written by hand stay.
+//! Consolidation of a base truth: merges equivalent entries, except hard exceptions and entries written by hand.
 
 use super::decide::{check_text, one_line};
 use super::matching;
@@ -9,7 +9,7 @@ use crate::id::{ItemId, ItemKind};
 use crate::item::{DerivedChange, Evidence, Truth};
 use crate::limit;
 
-/// The entries a consolidation may be shown: neither hard exceptions nor what was written by hand.
+/// The entries to show for a consolidation: neither hard exceptions nor entries written by hand.
 pub fn consolidation(memory: &Memory, session: &str) -> Vec<KnownEntry> {
     mergeable(memory, session).into_iter().map(KnownEntry::from).collect()
 }
@@ -20,7 +20,7 @@ fn mergeable<'a>(memory: &'a Memory, session: &str) -> Vec<&'a Truth> {
     in_force.filter(|truth| !truth.is_hard() && !truth.evidence.is_empty() && !items.is_hidden(truth.id)).collect()
 }
 
-/// Decides on proposed merges. The base truth is kept as it was, whatever comes of them; what is refused is named.
+/// Decides on proposed merges. Records a snapshot of the base truth first; returns refused merges with reasons.
 pub fn consolidate(
     memory: &Memory,
     session: &str,
@@ -52,20 +52,20 @@ fn merged(
     let mut parts: Vec<&Truth> = Vec::new();
     for id in &merge.from {
         let found = left.iter().find(|truth| truth.id == *id);
-        let part = found.ok_or_else(|| format!("{id} is no entry that may be merged, or is merged already"))?;
+        let part = found.ok_or_else(|| format!("{id} is not an entry that can be merged, or is merged already"))?;
         if !parts.iter().any(|held| held.id == part.id) {
             parts.push(part);
         }
     }
     let [first, _, ..] = parts.as_slice() else { return Err("a merge names two entries or more".to_owned()) };
     if parts.iter().any(|part| part.kind != first.kind) {
-        return Err("entries of several kinds do not become one".to_owned());
+        return Err("entries of different kinds cannot be merged".to_owned());
     }
     let text = one_line(&merge.text);
     check_text(&text)?;
     let ground: String = parts.iter().map(|part| format!("{}\n", part.text)).collect();
     if let Some(reason) = matching::doubt(&text, &ground) {
-        return Err(reason.replace("the exchange", "the entries it is made of"));
+        return Err(reason.replace("the exchange", "the merged entries"));
     }
     let mut evidence: Vec<Evidence> = parts.iter().flat_map(|part| part.evidence.iter().copied()).collect();
     evidence.sort_unstable();

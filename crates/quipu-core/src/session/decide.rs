@@ -1,4 +1,4 @@
-//! From a proposal to changes: every proposed change of the base truth is made, or refused with its reason.
+//! Turns a proposal into changes: every proposed change of the base truth is made or refused with a reason.
 
 use serde::Serialize;
 
@@ -15,46 +15,47 @@ use crate::predicate::normal;
 use crate::refusal::Refusal;
 use crate::source::Role;
 
-/// Why the base truth of a short exchange is left alone.
+/// Why a short exchange does not change the base truth.
 const SHORT: &str = "the exchange is short: it is summarised only";
 
-/// What a decision rests on.
+/// The input of a decision.
 pub struct SessionDecisionInput<'a> {
-    /// The memory as it is.
+    /// The current memory.
     pub memory: &'a Memory,
-    /// The conversation.
+    /// The session.
     pub session: &'a str,
-    /// The exchange to tell.
+    /// The exchange to summarise.
     pub exchange: &'a Exchange<'a>,
-    /// The knobs.
+    /// The options.
     pub options: &'a SessionOptions,
 }
 
-/// What came of an exchange.
+/// The outcome for an exchange.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SummarizedTurn"))]
 pub struct Summarized {
-    /// The conversation.
+    /// The session.
     pub session_id: String,
-    /// Its number.
+    /// The number of the exchange.
     pub turn: u32,
     /// How deeply it was summarised.
     pub depth: Depth,
-    /// True if the summariser failed for good and the words stand for themselves.
+    /// True if the summariser failed permanently and the exchange itself is used.
     pub raw: bool,
     /// New entries of the base truth, with their text.
     pub added: Vec<(ItemId, String)>,
-    /// Entries in the place of others: the new one, its text, the old one.
+    /// Replaced entries: the new one, its text, the old one.
     pub updated: Vec<(ItemId, String, ItemId)>,
-    /// Entries that left, with their text.
+    /// Removed entries, with their text.
     pub removed: Vec<(ItemId, String)>,
-    /// What was proposed and not done, or done otherwise; the text as it was proposed.
+    /// Refused or adjusted changes, with the proposed text.
     pub refused: Vec<RefusedEntry>,
 }
 
-/// What is being worked out.
+/// A decision under construction.
 struct SessionDraft<'a> {
     case: &'a SessionDecisionInput<'a>,
-    /// The base truth as this exchange leaves it so far.
+    /// The base truth after the changes so far.
     base_truth: Vec<Truth>,
     ground: String,
     changes: Vec<Change>,
@@ -62,11 +63,11 @@ struct SessionDraft<'a> {
     told: Summarized,
 }
 
-/// Decides on a proposal; without one the words themselves stand for the summary.
+/// Decides on a proposal; without one the exchange itself is used as the summary.
 ///
-/// The changes of the base truth are made in the order remove, update, add. An update of something unknown is an addition,
-/// and listed. A hard exception is never touched; nothing binding comes from anybody but the user; what the user said is
-/// changed only by what the user says.
+/// Changes of the base truth are made in the order remove, update, add. An update without a known entry becomes an
+/// addition, and is reported. Hard exceptions are never changed, only the user adds binding entries, and an entry from
+/// the user changes only by the user's words.
 pub fn summarize(
     case: &SessionDecisionInput<'_>,
     proposal: Option<&SummaryProposal>,
@@ -116,7 +117,7 @@ pub fn summarize(
 }
 
 impl SessionDraft<'_> {
-    /// A summary within its bounds; the start of the words themselves where it says what they do not.
+    /// A summary within the limits; the start of the original text if the summary is not grounded in it.
     fn summary(&mut self, proposed: &str, said: &str, words_max: usize) -> String {
         let proposed = one_line(proposed);
         let strange = matching::summary_doubt(&proposed, &self.ground);
@@ -149,7 +150,8 @@ impl SessionDraft<'_> {
     }
 
     fn refuse(&mut self, op: DiffOp, text: &str, reason: String) {
-        // What does not stand in the exchange may be another turn's, and would outlive it here.
+        // Text that does not occur in the exchange may come from another turn and would survive that turn's erasure
+        // here.
         let grounded = matching::doubt(text, &self.ground).is_none() && text.len() <= limit::TRUTH_BYTES_MAX;
         if self.stored.len() < limit::DIFF_ENTRIES_MAX {
             let stored = grounded.then(|| text.to_owned());
@@ -183,7 +185,7 @@ impl SessionDraft<'_> {
         Ok(())
     }
 
-    /// True if the exchange speaks of what is to go: the user says so, or half of its content words stand there.
+    /// True if the exchange refers to the entry to remove: the user retracts it, or half of its content words occur.
     fn touches(&self, text: &str, found: &[Truth]) -> bool {
         let about = |text: &str| {
             let own = crate::episode::stems(text);
@@ -195,7 +197,7 @@ impl SessionDraft<'_> {
         about(text) || found.iter().any(|truth| about(&truth.text) || taken_back(truth))
     }
 
-    /// What the user said, or wrote by hand, is changed only where the user speaks in the exchange.
+    /// An entry from the user, by words or by hand, changes only in an exchange with a message of the user.
     fn may_change(&self, truth: &Truth) -> Result<(), String> {
         let speaks = self.case.exchange.sources.iter().any(|held| Exchange::is_own(held));
         if truth.trust == Trust::User && !speaks {
@@ -236,7 +238,7 @@ impl SessionDraft<'_> {
             if target.trust == Trust::User && !by_user {
                 return Err(format!("{} is the user's word, and the user does not say this", target.id));
             }
-            // What the rules only call a fact keeps what it was.
+            // An entry without a kind of its own keeps the kind of the one it replaces.
             if matches!(entry, ProposedEntry::Text(_)) && kind == TruthKind::Fact {
                 kind = target.kind;
             }
@@ -284,11 +286,11 @@ impl SessionDraft<'_> {
         Ok(())
     }
 
-    /// Where an entry stands: the sentence itself, else the first message that bears it out, else the exchange as a whole;
-    /// for an update also the entry it takes the place of.
+    /// The evidence of an entry: the sentence itself, or else the first message that grounds it, or else the whole
+    /// exchange; for an update also the replaced entry.
     fn places(&self, text: &str, target: Option<&Truth>) -> Result<(Vec<Evidence>, Vec<ItemId>), String> {
         let sources = || {
-            // The user's own words first, whoever spoke first.
+            // The user's own words first, in either order of speaking.
             let own = self.case.exchange.sources.iter().filter(|held| Exchange::is_own(held));
             own.chain(self.case.exchange.sources.iter().filter(|held| !Exchange::is_own(held)))
         };
@@ -309,7 +311,7 @@ impl SessionDraft<'_> {
         if let Some(reason) = matching::doubt(text, &format!("{}\n{}", self.ground, target.text)) {
             return Err(reason);
         }
-        // It carries words of the old entry, so it goes with what that rests on.
+        // It contains words of the old entry, so it depends on the same evidence.
         let mut places = all();
         places.extend(&target.evidence);
         places.dedup();
@@ -324,10 +326,10 @@ impl SessionDraft<'_> {
     }
 }
 
-/// An entry a person writes by hand.
+/// An entry written by hand.
 ///
 /// # Errors
-/// `Invalid` for an empty or too long text; `Refused` if it is there already or there is no room.
+/// `Invalid` for an empty or too long text; `Refused` if the entry exists or there is no room.
 pub fn by_hand(memory: &Memory, session: &str, kind: TruthKind, text: &str, id: ItemId) -> Result<Change, Refusal> {
     let text = one_line(text);
     check_text(&text).map_err(Refusal::invalid)?;
@@ -375,14 +377,14 @@ pub(super) fn check_text(text: &str) -> Result<(), String> {
     }
 }
 
-/// The text on one line.
+/// Joins the words of a text on one line.
 pub(super) fn one_line(text: &str) -> String {
-    // A control character is no part of a word either, and U+0000 could not be recorded.
+    // Control characters separate words too; U+0000 cannot be recorded.
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The first words, with "…" if there are more.
+/// The first words, followed by "…" if there are more.
 pub(super) fn clipped(text: &str, words_max: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut kept = words[..words.len().min(words_max)].join(" ");

@@ -1,4 +1,4 @@
-//! The turns of a session: an exchange each, a message and the replies to it.
+//! Exchanges: the turns of a session, each a message and its replies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,34 +13,34 @@ use crate::source::Role;
 /// One exchange.
 #[derive(Debug, Clone)]
 pub struct Exchange<'a> {
-    /// Its number in the session, from 1. A told exchange keeps its number whatever is taken back before it.
+    /// Its number in the session, from 1. A summarised exchange keeps its number even if earlier ones are reverted.
     pub turn: u32,
     /// Its sources, in order; never empty.
     pub sources: Vec<&'a HeldSource>,
-    /// What the turn log says of it, once it is told.
+    /// Its line in the turn log, once it is summarised.
     pub summary: Option<&'a TurnSummary>,
-    /// True if it can be told: there is a reply, or something came after it, or the session is over.
+    /// True if it can be summarised: it has a reply, is followed by another exchange, or the session is over.
     pub is_closed: bool,
 }
 
 impl Exchange<'_> {
-    /// The source it is named after.
+    /// The first source, which identifies it.
     pub fn opening(&self) -> ItemId {
         self.sources[0].source.id
     }
 
-    /// The words of one role, a line end between two sources.
+    /// The text of one role, joined by line breaks.
     pub fn text_of(&self, role: Role) -> String {
         let texts = self.sources.iter().filter(|held| held.source.role == role);
         texts.map(|held| held.source.text.as_ref()).collect::<Vec<_>>().join("\n")
     }
 
-    /// All words, a line end between two sources.
+    /// The whole text, joined by line breaks.
     pub fn text(&self) -> String {
         self.sources.iter().map(|held| held.source.text.as_ref()).collect::<Vec<_>>().join("\n")
     }
 
-    /// True for words of the user's own.
+    /// True for the user's own words.
     pub fn is_own(held: &HeldSource) -> bool {
         held.trust == Trust::User && held.source.role == Role::User
     }
@@ -48,8 +48,8 @@ impl Exchange<'_> {
 
 /// The exchanges of a session, in order.
 ///
-/// What was told together stays together. Of the rest, an exchange begins with a person's message, or after something
-/// that is told.
+/// Sources summarised together stay together. Otherwise an exchange begins with a person's message, or after a
+/// summarised exchange.
 pub fn exchanges<'a>(memory: &'a Memory, session: &str) -> Vec<Exchange<'a>> {
     let logged = memory.items().sessions().turns(session);
     let by_source: BTreeMap<ItemId, &TurnSummary> =
@@ -78,7 +78,7 @@ pub fn exchanges<'a>(memory: &'a Memory, session: &str) -> Vec<Exchange<'a>> {
     all
 }
 
-/// An untold exchange gets the first number after the one before it that nothing told has.
+/// Numbers exchanges without a summary: each gets the next number not used by a summary.
 fn number(all: &mut [Exchange<'_>]) {
     let mut taken: BTreeSet<u32> =
         all.iter().filter_map(|exchange| exchange.summary).map(|summary| summary.turn).collect();
@@ -91,7 +91,7 @@ fn number(all: &mut [Exchange<'_>]) {
     }
 }
 
-/// True if the session was ended and nothing was said in it since.
+/// True if the session ended and has no later source.
 pub fn is_over(memory: &Memory, session: &str) -> bool {
     let said = |ended: Seq| {
         let last = memory.session(session).and_then(|found| found.sources.last());

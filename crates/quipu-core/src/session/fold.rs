@@ -1,7 +1,7 @@
-//! What the changes about sessions add up to: base truths and turn logs.
+//! Folds changes about sessions into base truths and turn logs.
 //!
-//! The fold only records what was decided, with rules of its own where no order of reverts may break something: an
-//! exchange is told once, a hard exception leaves by hand only, and what was merged stands only with all it was made of.
+//! The fold applies decisions and enforces the rules that no order of reverts may violate: an exchange is summarised
+//! once, a hard exception is removed by hand only, and a merged entry needs all of its parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,45 +16,47 @@ use crate::limit;
 pub struct Sessions {
     entries: BTreeMap<ItemId, BaseTruthEntry>,
     logs: BTreeMap<String, Log>,
-    /// Sources that are told, and the event that tells each.
+    /// Summarised sources, each with the event that summarised it.
     #[serde(skip)]
     told: BTreeMap<ItemId, Seq>,
 }
 
-/// An entry of a base truth, also where it is in force no longer.
+/// An entry of a base truth, in force or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BaseTruthEntry {
-    /// What it says.
+    /// The entry.
     pub truth: Truth,
-    /// The event that made it.
+    /// The event that added it.
     pub seq: Seq,
-    /// How it left.
+    /// Its removal, if any.
     pub gone: Option<Gone>,
 }
 
-/// How an entry left the base truth.
+/// The removal of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "BaseTruthRemoval"))]
 pub struct Gone {
-    /// The event that took it out.
+    /// The event that removed it.
     pub seq: Seq,
-    /// What stands in its place, if something does.
+    /// The entry that replaces it, if any.
     pub into: Option<ItemId>,
 }
 
-/// One session's turn log, and the order of its base truth.
+/// One session's turn log and base truth.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Log {
-    /// What was told, in the order of the ledger.
+    /// The summaries, in ledger order.
     turns: Vec<Logged>,
-    /// Entries in force, oldest place first.
+    /// Entries in force, in display order.
     in_force: Vec<ItemId>,
     kept: Vec<BaseTruthSnapshot>,
-    /// The turn at which the base truth was last consolidated.
+    /// The turn of the last consolidation.
     consolidated_turn: u32,
     ended: Option<Seq>,
 }
 
-/// A line of the turn log and the event that wrote it.
+/// A line of the turn log and its event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Logged {
     /// The line.
@@ -63,35 +65,35 @@ pub struct Logged {
     pub seq: Seq,
 }
 
-/// The base truth as it was: a snapshot.
+/// A snapshot of a base truth.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BaseTruthSnapshot {
-    /// The event that kept it.
+    /// The event that recorded it.
     pub seq: Seq,
-    /// The newest turn that was told then.
+    /// The newest summarised turn at that time.
     pub turn: u32,
-    /// What was in force.
+    /// The entries in force.
     pub truths: Vec<Truth>,
 }
 
 impl Sessions {
-    /// One entry, in force or not.
+    /// An entry by id, in force or not.
     pub fn entry(&self, id: ItemId) -> Option<&BaseTruthEntry> {
         self.entries.get(&id)
     }
 
-    /// The names of sessions something was recorded about.
+    /// The sessions with recorded changes.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.logs.keys().map(String::as_str)
     }
 
-    /// The base truth of a session, oldest place first.
+    /// The base truth of a session, in display order.
     pub fn base_truth<'a>(&'a self, session: &str) -> impl Iterator<Item = &'a Truth> {
         let in_force = self.logs.get(session).map_or(&[][..], |log| &log.in_force);
         in_force.iter().filter_map(|id| self.entries.get(id)).map(|entry| &entry.truth)
     }
 
-    /// True if the entry is part of its session's base truth.
+    /// True if the entry is in force.
     pub fn is_in_force(&self, id: ItemId) -> bool {
         self.entries.get(&id).is_some_and(|entry| entry.gone.is_none())
     }
@@ -103,7 +105,7 @@ impl Sessions {
         turns
     }
 
-    /// The event that tells a source.
+    /// The event that summarised a source.
     pub fn told_at(&self, source: ItemId) -> Option<Seq> {
         self.told.get(&source).copied()
     }
@@ -113,22 +115,22 @@ impl Sessions {
         self.logs.get(session).map_or(&[], |log| &log.kept)
     }
 
-    /// The turn at which a session's base truth was last consolidated; 0 for never.
+    /// The turn of a session's last consolidation; 0 for never.
     pub fn consolidated_turn(&self, session: &str) -> u32 {
         self.logs.get(session).map_or(0, |log| log.consolidated_turn)
     }
 
-    /// The event that ended a session, if nothing was said since is for the caller to see.
+    /// The event that ended a session. The caller must check for later sources.
     pub fn ended_at(&self, session: &str) -> Option<Seq> {
         self.logs.get(session).and_then(|log| log.ended)
     }
 
-    /// True if nothing was recorded about any session.
+    /// True if no session has recorded changes.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.logs.is_empty()
     }
 
-    /// Bytes in memory, estimated.
+    /// Memory use in bytes, estimated.
     pub fn bytes(&self) -> usize {
         let entries: usize = self.entries.values().map(|entry| entry.truth.text.len() + 400).sum();
         let log = |log: &Log| {
@@ -140,8 +142,8 @@ impl Sessions {
         entries + self.logs.values().map(log).sum::<usize>()
     }
 
-    /// True if a change says nothing because its exchange was told by an earlier event: where a revert of a revert brings
-    /// a telling back, it counts before what was told instead.
+    /// True if a change is ignored because an earlier event summarised its exchange, or because its parts cannot be
+    /// merged. A summary restored by a revert of a revert takes precedence over later ones.
     pub(crate) fn passes_over(&self, change: &DerivedChange, seq: Seq) -> bool {
         let by_another = |source: &ItemId| self.told.get(source).is_some_and(|&by| by != seq);
         match change {
@@ -157,7 +159,7 @@ impl Sessions {
         self.entries.get(&part).is_some_and(|entry| entry.gone.is_none() && !entry.truth.is_hard())
     }
 
-    /// Folds in a change that is not passed over. Others than those about sessions say nothing here.
+    /// Folds in a change that is not ignored; changes not about sessions have no effect.
     pub(crate) fn apply(&mut self, change: DerivedChange, seq: Seq) {
         match change {
             DerivedChange::TurnSummarized(told) => self.tell(*told, seq),
@@ -192,7 +194,7 @@ impl Sessions {
         let log = self.logs.entry(told.session.clone()).or_default();
         let taken: BTreeSet<u32> = log.turns.iter().map(|logged| logged.summary.turn).collect();
         if taken.contains(&told.turn) {
-            // Only reverts of reverts come here: a number names one turn.
+            // Only after reverts of reverts: a number identifies one turn.
             told.turn = taken.last().map_or(1, |last| last.saturating_add(1));
         }
         log.turns.push(Logged { summary: told, seq });
@@ -230,7 +232,7 @@ impl Sessions {
         }
     }
 
-    /// Reads the parts that follow from the rest; call after reading a snapshot.
+    /// Rebuilds the indexes; call after reading a snapshot.
     pub(crate) fn restore(&mut self) {
         let turns = self.logs.values().flat_map(|log| &log.turns);
         self.told =

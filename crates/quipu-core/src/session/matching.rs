@@ -1,4 +1,4 @@
-//! Finding the entry that is meant, and whether a text stands in an exchange.
+//! Matches texts with base truth entries, and checks whether a text is grounded in an exchange.
 
 use std::collections::BTreeSet;
 
@@ -6,16 +6,16 @@ use crate::episode;
 use crate::item::Truth;
 use crate::predicate::normal;
 
-/// From this share of common content words two texts are about the same.
+/// Least share of common content words of two related texts.
 const SIMILAR_FROM: f64 = 0.5;
-/// Share of a proposed entry's content words that must stand in what it was drawn from.
+/// Least share of a proposed entry's content words that must occur in its evidence.
 const GROUNDED_FROM: f64 = 0.6;
-/// Longest key phrase, in words: what stands before a colon in a sentence of prose is none.
+/// Longest key phrase, in words; more words before a colon are prose.
 const KEY_WORDS_MAX: usize = 6;
-/// Fewest words of a text that may name an entry by being a part of it.
+/// Fewest words of a text that can identify an entry by being a part of it.
 const PART_WORDS_MIN: usize = 2;
 
-/// The key phrase of an entry: what stands before its first colon.
+/// The key phrase of an entry: the text before its first colon.
 pub(super) fn key(text: &str) -> Option<String> {
     let (key, value) = text.split_once(':')?;
     let words = key.split_whitespace().count();
@@ -24,23 +24,23 @@ pub(super) fn key(text: &str) -> Option<String> {
     is_key.then(|| normal(key)).filter(|key| !key.is_empty())
 }
 
-/// Share of content words two texts have in common, 0 to 1.
+/// Jaccard similarity of the content words of two texts, 0 to 1.
 pub(super) fn similarity(one: &str, other: &str) -> f64 {
     let (one, other) = (episode::stems(one), episode::stems(other));
     let all = one.union(&other).count();
     if all == 0 { 0.0 } else { one.intersection(&other).count() as f64 / all as f64 }
 }
 
-/// True if one text says no more than the other.
+/// True if the content words of one text are a non-empty subset of the other's.
 pub(super) fn is_within(one: &str, other: &str) -> bool {
     let (one, other) = (episode::stems(one), episode::stems(other));
     !one.is_empty() && one.is_subset(&other)
 }
 
-/// The entry an update is about: of the same key phrase, else the most similar one.
+/// The entry that an update refers to: the one with the same key phrase, or else the most similar one.
 pub(super) fn updated<'a>(base_truth: &[&'a Truth], text: &str) -> Option<&'a Truth> {
     if let Some(key) = key(text) {
-        // Two keys that differ are about two things, however alike their values are.
+        // Different keys refer to different things, however similar their values are.
         let starts = |truth: &&&Truth| normal(&truth.text).starts_with(&key);
         return base_truth
             .iter()
@@ -51,7 +51,8 @@ pub(super) fn updated<'a>(base_truth: &[&'a Truth], text: &str) -> Option<&'a Tr
     most_similar(base_truth, text)
 }
 
-/// The entries a removal is about: the one that says just that, else those that contain it, else the most similar one.
+/// The entries that a removal refers to: the equal one, or else those that contain the text, or else the most similar
+/// one.
 pub(super) fn removed<'a>(base_truth: &[&'a Truth], text: &str) -> Vec<&'a Truth> {
     let wanted = normal(text);
     if wanted.is_empty() {
@@ -76,35 +77,34 @@ fn most_similar<'a>(base_truth: &[&'a Truth], text: &str) -> Option<&'a Truth> {
     similar.reduce(|best, one| if one.0 > best.0 { one } else { best }).map(|(_, truth)| truth)
 }
 
-/// Why a text is not plausible as drawn from another one; `None` if it is.
+/// Why a text is not grounded in another one; `None` if it is.
 ///
-/// Numbers, names and spellings no prose has must stand there letter for letter, and so must most content words.
+/// Numbers, names and code identifiers must occur exactly, and so must most content words.
 pub(super) fn doubt(text: &str, ground: &str) -> Option<String> {
     let there = words(ground);
     if let Some(strange) = telling(text).into_iter().find(|word| !there.contains(&word.to_lowercase())) {
-        return Some(format!("{strange:?} does not stand in the exchange"));
+        return Some(format!("{strange:?} does not occur in the exchange"));
     }
     let (own, other) = (episode::stems(text), stems_of_all(ground));
     let known = own.intersection(&other).count();
     let plausible = own.is_empty() || known as f64 >= GROUNDED_FROM * own.len() as f64;
-    (!plausible).then(|| "most of its words do not stand in the exchange".to_owned())
+    (!plausible).then(|| "most of its words do not occur in the exchange".to_owned())
 }
 
-/// Why a summary is not plausible: it may use words of its own, but no names and numbers.
+/// Why a summary is not grounded: it may use other words, but no other names and numbers.
 pub(super) fn summary_doubt(text: &str, ground: &str) -> Option<String> {
     let there = words(ground);
     let strange = telling(text).into_iter().find(|word| !there.contains(&word.to_lowercase()))?;
-    Some(format!("{strange:?} does not stand in the exchange"))
+    Some(format!("{strange:?} does not occur in the exchange"))
 }
 
-/// The stems of a text, its code included.
+/// The stems of a text including its code.
 fn stems_of_all(text: &str) -> BTreeSet<String> {
-    // Without its fences a block is read like prose.
+    // Without fences a block is read like prose.
     episode::stems(&text.replace("```", " "))
 }
 
-/// Words that could be made up: with a digit, with a capital letter that is not the first of a sentence, or spelled as in
-/// code.
+/// Words that could be made up: with a digit, capitalised within a sentence, or spelled as in code.
 fn telling(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut opens = true;

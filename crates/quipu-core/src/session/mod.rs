@@ -1,10 +1,10 @@
-//! Session memory: what a conversation knows of itself, at two speeds.
+//! Session memory: the derived state of a conversation, in two parts.
 //!
-//! The slow half is the base truth (a living list of what holds, hard exceptions among it) and the turn log (one line an
-//! exchange); the fast half is the raw window and the artifacts, which are the words themselves. A summariser proposes
-//! ([`Proposal`]); [`summarize`] decides what of it is recorded; [`Sessions`] is what the records add up to.
+//! The slow part is the base truth (a list of what holds, including hard exceptions) and the turn log (one line per
+//! exchange); the fast part is the raw window and the artifacts, which are verbatim. A summariser proposes
+//! ([`SummaryProposal`]); [`summarize`] decides what is recorded; [`Sessions`] folds the records.
 //!
-//! Not here: calling a summariser, and when. [`RuleBook`] is the one that needs no model.
+//! Calling a summariser is left to the engine. [`RuleBook`] is the one that needs no model.
 
 mod artifact;
 mod consolidate;

@@ -1,22 +1,22 @@
-//! The knobs of session memory.
+//! Options of session memory.
 
 use serde::Deserialize;
 
 use crate::refusal::Refusal;
 
-/// The knobs of session memory. The defaults are those of the source document.
+/// Options of session memory, with the defaults of the original specification.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionOptions {
-    /// Exchanges in the raw window; 5 to 8 are advised.
+    /// Exchanges in the raw window; default 6, recommended 5 to 8.
     pub window_turns: usize,
-    /// For how many turns more the reply of a long exchange stays in it.
+    /// Number of further turns for which the reply of a long exchange stays in it; default 2.
     pub long_extra_turns: usize,
-    /// An exchange whose messages all have fewer words is short.
+    /// An exchange is short if all its messages have fewer words; default 40.
     pub short_words: usize,
-    /// One with a message of more words is long.
+    /// An exchange is long if one of its messages has more words; default 200.
     pub long_words: usize,
-    /// Turns between two consolidations; 15 to 20 are advised.
+    /// Turns between two consolidations; default 16, recommended 15 to 20.
     pub consolidate_turns: u32,
 }
 
@@ -26,14 +26,14 @@ impl Default for SessionOptions {
     }
 }
 
-/// What a window and the stretch between two consolidations may be at most, in turns.
+/// Greatest window and greatest distance between consolidations, in turns.
 const TURNS_MAX: usize = 200;
 
 impl SessionOptions {
-    /// The same, if it makes sense.
+    /// Returns the options if they are valid.
     ///
     /// # Errors
-    /// `Invalid`, naming the knob and what it may be.
+    /// `Invalid` with the option and its bounds.
     pub fn checked(self) -> Result<Self, Refusal> {
         let within = |name: &str, value: usize, least: usize| match (least..=TURNS_MAX).contains(&value) {
             true => Ok(()),

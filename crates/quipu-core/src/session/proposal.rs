@@ -1,18 +1,18 @@
-//! What a summariser returns, whoever it is: candidates only. The shape is the one a language model answers in.
+//! Proposals of a summariser: candidates only, in the format in which a language model answers.
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::ItemId;
 use crate::item::{Truth, TruthKind};
 
-/// A proposed telling of one exchange.
+/// A proposed summary of one exchange.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SummaryProposal {
-    /// What the user wanted, in at most [`crate::limit::USER_SUMMARY_WORDS_MAX`] words.
+    /// Summary of the user's messages, in at most [`crate::limit::USER_SUMMARY_WORDS_MAX`] words.
     #[serde(default)]
     pub user_summary: String,
-    /// What was decided or produced, in at most [`crate::limit::ASSISTANT_SUMMARY_WORDS_MAX`] words.
+    /// Summary of the decisions and results, in at most [`crate::limit::ASSISTANT_SUMMARY_WORDS_MAX`] words.
     #[serde(default)]
     pub assistant_summary: String,
     /// Changes of the base truth.
@@ -20,17 +20,17 @@ pub struct SummaryProposal {
     pub base_truth_diff: TruthDiff,
 }
 
-/// Proposed changes of the base truth. They are made in the order remove, update, add.
+/// Proposed changes of the base truth, made in the order remove, update, add.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TruthDiff {
-    /// Entries that are new.
+    /// New entries.
     #[serde(default)]
     pub add: Vec<ProposedEntry>,
-    /// Entries in full that take the place of known ones.
+    /// Full texts of entries that replace known ones.
     #[serde(default)]
     pub update: Vec<ProposedEntry>,
-    /// Entries that hold no longer, or parts of them.
+    /// Entries to remove, or parts of them.
     #[serde(default)]
     pub remove: Vec<String>,
 }
@@ -42,17 +42,17 @@ impl TruthDiff {
     }
 }
 
-/// A proposed entry: a text, or a text with its kind.
+/// A proposed entry: a text, optionally with its kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ProposedEntry {
-    /// The rules say what it is.
+    /// The rules determine the kind.
     Text(String),
-    /// It says so itself.
+    /// The kind is given.
     Entry {
-        /// What it is.
+        /// The kind.
         kind: TruthKind,
-        /// The entry.
+        /// The text.
         text: String,
     },
 }
@@ -65,7 +65,7 @@ impl ProposedEntry {
         }
     }
 
-    /// What it is.
+    /// The given kind, or the one determined by the rules.
     pub fn kind(&self) -> TruthKind {
         match self {
             Self::Text(text) => super::RuleBook::english().kind_of(text),
@@ -74,14 +74,14 @@ impl ProposedEntry {
     }
 }
 
-/// An entry as a summariser is shown it.
+/// An entry as shown to a summariser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KnownEntry {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
-    /// What it is.
+    /// Its kind.
     pub kind: TruthKind,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
@@ -91,12 +91,12 @@ impl From<&Truth> for KnownEntry {
     }
 }
 
-/// A proposal to make several entries one.
+/// A proposal to merge entries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MergeProposed {
-    /// Which.
+    /// The entries.
     pub from: Vec<ItemId>,
-    /// What says it all.
+    /// The merged text.
     pub text: String,
 }

@@ -1,4 +1,4 @@
-//! The summariser without a model: it keeps original sentences and sorts them by patterns that are data.
+//! The rule-based summariser: selects original sentences and classifies them by patterns from a data file.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -14,13 +14,13 @@ use crate::item::{Depth, TruthKind};
 use crate::limit;
 use crate::source::Role;
 
-/// From this similarity a sentence takes the place of an entry of its kind.
+/// Least similarity at which a sentence replaces an entry of its kind.
 const UPDATES_FROM: f64 = 0.5;
-/// The same, where the sentence says that it corrects something.
+/// The same for a sentence that marks itself as a correction.
 const CORRECTS_FROM: f64 = 0.25;
-/// From this similarity two entries are merged.
+/// Least similarity at which two entries are merged.
 const MERGES_FROM: f64 = 0.75;
-/// A line `key: value` is a fact if it is no longer, in words: a longer one is a sentence with a colon.
+/// Longest line `key: value` that counts as a fact, in words; a longer one is a sentence with a colon.
 const KEYED_WORDS_MAX: usize = 30;
 
 /// The patterns of one language.
@@ -70,14 +70,14 @@ static ENGLISH: LazyLock<RuleBook> = LazyLock::new(|| {
 struct ExchangeSentence<'a> {
     text: &'a str,
     role: Role,
-    /// Lower case, straight apostrophes, without openers and the last full stop.
+    /// Lower case with straight apostrophes, without openers and the final full stop.
     plain: String,
-    /// Where in its message it stands, 0 to 1.
+    /// Its relative position in the message, 0 to 1.
     place: f64,
 }
 
 impl RuleBook {
-    /// The patterns that come with Quipu.
+    /// The built-in patterns.
     pub fn english() -> &'static Self {
         &ENGLISH
     }
@@ -104,15 +104,15 @@ impl RuleBook {
         })
     }
 
-    /// What kind of entry a text is, whoever said it; a fact if nothing else.
+    /// The kind of an entry, whoever said it; a fact by default.
     pub fn kind_of(&self, text: &str) -> TruthKind {
         let plain = self.plain(text);
         let fits = |kind: &&Kind| kind.patterns.is_match(&plain) && !kind.unless.is_match(&plain);
         self.kinds.iter().find(fits).map_or(TruthKind::Fact, |kind| kind.kind)
     }
 
-    /// True if a sentence of the user's says what must or must not be, takes something back, or sets a value: then even a
-    /// short exchange may leave the base truth wrong.
+    /// True if a sentence of the user adds a binding rule, retracts something or sets a value, so that even a short
+    /// exchange must update the base truth.
     pub fn matters(&self, text: &str) -> bool {
         said(self, text, Role::User).iter().any(|one| {
             let changes = self.drops.is_match(&one.plain) || self.corrects.is_match(&one.plain);
@@ -120,12 +120,12 @@ impl RuleBook {
         })
     }
 
-    /// True if the user says in so many words that an entry goes.
+    /// True if the user explicitly retracts an entry.
     pub fn takes_back(&self, text: &str, entry: &str) -> bool {
         said(self, text, Role::User).iter().any(|one| self.dropped(one, entry) >= UPDATES_FROM)
     }
 
-    /// How surely a sentence says that an entry goes, 0 to 1.
+    /// How certainly a sentence retracts an entry, 0 to 1.
     fn dropped(&self, one: &ExchangeSentence<'_>, entry: &str) -> f64 {
         if one.role != Role::User || !self.drops.is_match(&one.plain) {
             return 0.0;
@@ -134,7 +134,7 @@ impl RuleBook {
         if matching::is_within(&rest, entry) { 1.0 } else { matching::similarity(&rest, entry) }
     }
 
-    /// Tells an exchange in its own sentences. The base truth is left alone if the exchange is short.
+    /// Summarises an exchange in its own sentences. A short exchange does not change the base truth.
     pub fn propose(&self, user: &str, assistant: &str, depth: Depth, known: &[KnownEntry]) -> SummaryProposal {
         let (asked, replied) = (said(self, user, Role::User), said(self, assistant, Role::Assistant));
         let base_truth_diff = match depth {
@@ -148,7 +148,8 @@ impl RuleBook {
         }
     }
 
-    /// Entries of one kind that say the same, or of which one says no more than the other: the newer or fuller one stays.
+    /// Proposes merges of entries of one kind that are equivalent or contained in each other; the newer or fuller text
+    /// is used.
     pub fn merges(&self, known: &[KnownEntry]) -> Vec<MergeProposed> {
         let mut all: Vec<MergeProposed> = Vec::new();
         let mut used = Vec::new();
@@ -168,7 +169,7 @@ impl RuleBook {
                     }
                     _ => false,
                 };
-                // A sentence that denies something is not the same as one that says it.
+                // A negated sentence does not equal its affirmation.
                 if same && !used.contains(&other.id) && denies(text) == denies(&other.text) {
                     from.push(other.id);
                     let fuller = matching::is_within(&other.text, text) && !matching::is_within(text, &other.text);
@@ -189,7 +190,7 @@ impl RuleBook {
         loop {
             let rest = self.openers.iter().find_map(|opener| {
                 let rest = plain.strip_prefix(opener.as_str())?;
-                // "Actually" says that something is corrected, so it is not passed over alone.
+                // "Actually" alone marks a correction, so it is kept.
                 (opener != "actually" && rest.starts_with([' ', ',', ':'])).then_some(rest)
             });
             match rest.map(|rest| rest.trim_start_matches([' ', ',', ':'])).filter(|rest| !rest.is_empty()) {
@@ -199,7 +200,7 @@ impl RuleBook {
         }
     }
 
-    /// The kind of a sentence, if it is one to keep.
+    /// The kind of a sentence worth an entry.
     fn sorted(&self, one: &ExchangeSentence<'_>) -> Option<TruthKind> {
         let plain =
             one.plain.strip_prefix("actually").map_or(one.plain.as_str(), |rest| rest.trim_start_matches([',', ' ']));
@@ -256,7 +257,7 @@ impl RuleBook {
         })
     }
 
-    /// The sentence without the words that say that something goes.
+    /// The sentence without the words of the retraction.
     fn without_drop(&self, plain: &str) -> String {
         let mut rest = plain.to_owned();
         for words in [
@@ -276,7 +277,7 @@ impl RuleBook {
         rest
     }
 
-    /// The most telling sentences that fit, in their order.
+    /// The most significant sentences that fit, in their original order.
     fn summary(&self, sentences: &[ExchangeSentence<'_>], text: &str, words_max: usize) -> String {
         let words = |one: &ExchangeSentence<'_>| one.text.split_whitespace().count();
         let mut order: Vec<(usize, f64)> = sentences
@@ -302,7 +303,7 @@ impl RuleBook {
         clipped(&told, words_max)
     }
 
-    /// How telling a sentence is: what binds most, then what is decided or asked; early ones more than late ones, for a
+    /// Weight of a sentence: binding rules first, then decisions and questions; early sentences weigh more, because a
     /// constraint at the start of a long message is easily lost.
     fn weight(&self, one: &ExchangeSentence<'_>) -> f64 {
         if self.idle.is_match(&one.plain) {
@@ -328,7 +329,7 @@ fn denies(text: &str) -> bool {
         .any(|word| matches!(word, "not" | "no" | "never" | "cannot" | "without") || word.ends_with("n't"))
 }
 
-/// For a message of nothing but code: what it is, then how it begins.
+/// The summary of a message that is only code: language and number of lines.
 fn code_named(text: &str, rest: &str) -> String {
     match text.trim_start().strip_prefix("```") {
         Some(inside) => {
@@ -340,7 +341,7 @@ fn code_named(text: &str, rest: &str) -> String {
     }
 }
 
-/// The sentences of a message; quoted packs and fenced code are passed over.
+/// The sentences of a message without quoted packs and fenced code.
 fn said<'a>(rules: &RuleBook, text: &'a str, role: Role) -> Vec<ExchangeSentence<'a>> {
     let own: Vec<Range<usize>> = crate::guard::strip_packs(text);
     let mut all = Vec::new();

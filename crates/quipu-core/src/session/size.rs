@@ -1,4 +1,4 @@
-//! How deeply an exchange is summarised: by its size, and by what it may bind.
+//! Determines how deeply an exchange is summarised, from its size and content.
 
 use super::exchange::Exchange;
 use super::{RuleBook, SessionOptions};
@@ -7,9 +7,9 @@ use crate::source::Role;
 
 /// The depth for an exchange.
 ///
-/// Short if every message has fewer than `short_words` words, long if one has more than `long_words`. An exchange full of
-/// code is never short: code brings constraints a summary does not hold. Neither is one in which the user says what must
-/// or must not be, or corrects something: such sentences are short by nature, and a base truth that misses them is wrong.
+/// Short if every message has fewer than `short_words` words, long if one has more than `long_words`. An exchange with
+/// code is never short, because code contains constraints that a summary omits. Neither is one in which the user sets a
+/// rule or corrects something, because such sentences are short and the base truth needs them.
 pub fn depth(exchange: &Exchange<'_>, options: &SessionOptions) -> Depth {
     let words = exchange.sources.iter().map(|held| held.source.text.split_whitespace().count()).max().unwrap_or(0);
     let matters = || RuleBook::english().matters(&exchange.text_of(Role::User));
@@ -20,7 +20,7 @@ pub fn depth(exchange: &Exchange<'_>, options: &SessionOptions) -> Depth {
     }
 }
 
-/// True if code stands in the exchange or came with it.
+/// True if the exchange contains or attaches code.
 pub fn is_code_heavy(exchange: &Exchange<'_>) -> bool {
     exchange.sources.iter().any(|held| {
         let fenced = held.source.text.lines().any(|line| line.trim_start().starts_with("```"));

@@ -1,4 +1,4 @@
-//! The raw window: the last exchanges, word for word.
+//! The raw window: the last exchanges, verbatim.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -12,22 +12,24 @@ use crate::source::Role;
 
 /// One message of the raw window.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WindowTurn {
     /// The turn it belongs to.
     pub turn: u32,
     /// The source.
     pub id: ItemId,
-    /// Who spoke, in the model's sense.
+    /// The role.
     pub role: Role,
-    /// Who spoke, by name or role.
+    /// The speaker, by name or role.
     pub speaker: String,
-    /// When.
+    /// When it was said.
     pub said_at: Option<Timestamp>,
-    /// The words.
+    /// The text.
     pub text: String,
 }
 
-/// The last `window_turns` exchanges, oldest first; and of a long one that has just left, the reply for some turns more.
+/// The last `window_turns` exchanges, oldest first. The reply of a long exchange before them stays for
+/// `long_extra_turns` more turns.
 pub fn raw_window(exchanges: &[Exchange<'_>], options: &SessionOptions) -> Vec<WindowTurn> {
     let first = exchanges.len().saturating_sub(options.window_turns);
     let lingering = first.saturating_sub(options.long_extra_turns);

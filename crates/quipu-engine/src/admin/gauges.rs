@@ -1,4 +1,4 @@
-//! Standing: what waits in the memories that are open, for whoever watches a server.
+//! Gauges over the open memories, for server metrics.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use serde::Serialize;
 
 use crate::engine::Engine;
 
-/// What the open memories add up to. A memory that nobody has asked for is not read for it.
+/// Totals over the open memories. Closed memories are not opened for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Gauges {
-    /// Memories that are open.
+    /// Number of open memories.
     pub open: usize,
-    /// What they take, in bytes, estimated.
+    /// Estimated size in memory, in bytes.
     pub bytes: usize,
-    /// Closed exchanges that are not summarised.
+    /// Closed exchanges without a summary.
     pub unsummarized: usize,
-    /// What waits for a person, by why it waits.
+    /// Open reviews, by kind.
     pub reviews: BTreeMap<ReviewKind, usize>,
 }
 
-/// What waits in the memories that are open. Nothing is opened, and no page is read.
+/// Sums up the open memories, without opening a memory or reading a page.
 pub fn gauges(engine: &Engine) -> Gauges {
     let mut all = Gauges::default();
     for open in engine.open_memories() {

@@ -1,4 +1,4 @@
-//! Keys: who may ask a server, and for what. `qp_<id>_<secret>`: the id is public, of the secret only a hash is kept.
+//! API keys of the form `qp_<id>_<secret>`. The id is public; only a hash of the secret is stored.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::ports::{Clock, Entropy, KeyStore, Scope, StoredKey};
 
-/// How every key begins.
+/// Prefix of every key.
 pub const PREFIX: &str = "qp_";
-/// Bytes of the id and of the secret; each is two hexadecimal digits in a key.
+/// Bytes of the id and of the secret; a key has two hexadecimal digits per byte.
 const ID_BYTES: usize = 6;
 const SECRET_BYTES: usize = 32;
 
-/// The keys of a store.
+/// The API keys in a store.
 pub struct Keys {
     store: Arc<dyn KeyStore>,
     clock: Arc<dyn Clock>,
@@ -26,18 +26,19 @@ pub struct Keys {
 
 /// A key without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Key"))]
 pub struct KeyShown {
-    /// Its public part.
+    /// The public part of the key.
     pub id: String,
-    /// What it is called.
+    /// The name given at creation.
     pub name: String,
-    /// What it opens.
+    /// Operations the key permits.
     pub scopes: Vec<Scope>,
-    /// The only user it opens anything of; without one it opens all.
+    /// The only user whose data the key gives access to. `None` means all users.
     pub user_id: Option<UserId>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Since when it opens nothing.
+    /// Time of revocation, if revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -48,12 +49,13 @@ impl From<StoredKey> for KeyShown {
     }
 }
 
-/// A key that was just made. Its secret is nowhere else.
+/// A new key. The secret is not stored anywhere else.
 #[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewKey {
-    /// The whole key, to be handed over once.
+    /// The complete key, to be shown once.
     pub key: String,
-    /// The rest of it.
+    /// The key without its secret.
     #[serde(flatten)]
     pub shown: KeyShown,
 }
@@ -64,31 +66,31 @@ impl fmt::Debug for NewKey {
     }
 }
 
-/// Who asks, by a key that is good.
+/// The holder of a valid key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
     /// The id of the key.
     pub key_id: String,
-    /// What it opens.
+    /// Operations the key permits.
     pub scopes: Vec<Scope>,
-    /// The only user it opens anything of; without one it opens all.
+    /// The only user whose data the key gives access to. `None` means all users.
     pub user: Option<UserId>,
 }
 
 impl Holder {
-    /// True if the key opens this; one for everything opens all.
+    /// Returns true if the key permits `scope`; [`Scope::Admin`] permits everything.
     pub fn may(&self, scope: Scope) -> bool {
         self.scopes.iter().any(|held| *held == scope || *held == Scope::Admin)
     }
 }
 
 impl Keys {
-    /// The keys of a store.
+    /// Manages the keys in `store`.
     pub fn new(store: Arc<dyn KeyStore>, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
         Self { store, clock, entropy }
     }
 
-    /// Makes a key. Its secret is in the answer and nowhere else.
+    /// Creates a key. The secret is returned here and stored nowhere.
     ///
     /// # Errors
     /// `Invalid` without a scope, or for a name that is empty or too long; `Refused` with `limit::KEYS_MAX` keys.
@@ -123,53 +125,54 @@ impl Keys {
     /// Every key, oldest first, without secrets.
     ///
     /// # Errors
-    /// What the store said.
+    /// Any error of the store.
     pub fn list(&self) -> Result<Vec<KeyShown>> {
         Ok(self.store.all()?.into_iter().map(KeyShown::from).collect())
     }
 
-    /// Takes a key back: from now on it opens nothing. It stays in the list.
+    /// Revokes a key: it permits nothing from now on, but stays in the list.
     ///
     /// # Errors
-    /// `NotFound` without such a key.
+    /// `NotFound` if there is no such key.
     pub fn revoke(&self, id: &str) -> Result<KeyShown> {
         Ok(self.store.revoke(id, quipu_core::time::to_micros(self.clock.now()))?.into())
     }
 
-    /// Takes back every key of one user, who is gone: one who comes later by the same name is somebody else. Gives the ids.
+    /// Revokes every key of a deleted user, so that they do not open the memory of a later user of the same name.
+    /// Returns the ids.
     ///
     /// # Errors
-    /// What the store said; the keys before it are taken back then.
+    /// Any error of the store; the keys before the failing one are revoked.
     pub fn revoke_of(&self, user: &UserId) -> Result<Vec<String>> {
         let held =
             self.store.all()?.into_iter().filter(|key| key.revoked_at.is_none() && key.user.as_ref() == Some(user));
         held.map(|key| Ok(self.revoke(&key.id)?.id)).collect()
     }
 
-    /// True if there is a key that opens something.
+    /// Returns true if there is a key that is not revoked.
     ///
     /// # Errors
-    /// What the store said.
+    /// Any error of the store.
     pub fn has_any(&self) -> Result<bool> {
         Ok(self.store.all()?.iter().any(|key| key.revoked_at.is_none()))
     }
 
-    /// Who holds a key that was shown before, by its public part; nobody once it was taken back.
+    /// Finds the holder of a key by the key's id. `None` if the key is unknown or revoked.
     ///
     /// # Errors
-    /// What the store said.
+    /// Any error of the store.
     pub fn holder_of(&self, id: &str) -> Result<Option<Holder>> {
         let Some(stored) = self.store.find(id)? else { return Ok(None) };
         let StoredKey { id, scopes, user, revoked_at, .. } = stored;
         Ok(revoked_at.is_none().then_some(Holder { key_id: id, scopes, user }))
     }
 
-    /// Who holds a key; nobody if it is none of these, or was taken back.
+    /// Finds the holder of a complete key. `None` if the key is unknown, wrong or revoked.
     ///
-    /// The key is looked up by its public part; the secret is compared by its hash, in the same time wherever it differs.
+    /// The key is looked up by its id; the hash of the secret is compared in constant time.
     ///
     /// # Errors
-    /// What the store said.
+    /// Any error of the store.
     pub fn holder(&self, key: &str) -> Result<Option<Holder>> {
         let Some((id, secret)) = parts(key) else { return Ok(None) };
         let Some(stored) = self.store.find(id)? else { return Ok(None) };
@@ -180,7 +183,7 @@ impl Keys {
     }
 }
 
-/// Id and secret of what has the form of a key.
+/// Splits a well-formed key into id and secret.
 fn parts(key: &str) -> Option<(&str, &str)> {
     let (id, secret) = key.strip_prefix(PREFIX)?.split_once('_')?;
     let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
@@ -188,7 +191,8 @@ fn parts(key: &str) -> Option<(&str, &str)> {
     fits.then_some((id, secret))
 }
 
-/// The secret has 256 random bits, so a plain hash cannot be guessed back; the id keeps one digest from serving another key.
+/// Hashes the secret together with the id, so that a digest is valid for one key only. The secret has 256 random bits,
+/// so a fast hash is enough.
 fn digest(id: &str, secret: &str) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new_derive_key("quipu key v1");
     hasher.update(id.as_bytes());

@@ -1,4 +1,4 @@
-//! Keys, health, and gauges for whoever runs a server.
+//! Administration: API keys, status and health checks, gauges for server metrics.
 
 pub(crate) mod gauges;
 pub mod keys;

@@ -1,4 +1,4 @@
-//! Status and doctor: what is there, and whether it is well.
+//! Status figures of a memory, and health checks.
 
 use jiff::Timestamp;
 use quipu_core::growth::{ActiveIndex, active_index};
@@ -9,67 +9,67 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::process::maintain::{self, Due};
 
-/// A user's memory in figures.
+/// Figures of a user's memory.
 #[derive(Debug, Clone, Serialize)]
 pub struct Status {
-    /// Whose.
+    /// The user.
     pub user_id: UserId,
-    /// Its version.
+    /// The version of the memory.
     pub version: Seq,
-    /// The hash of its newest event.
+    /// Hash of the newest event.
     pub head: String,
     /// Items recall can return.
     pub items: usize,
-    /// Conversations and files.
+    /// Sessions (conversations and files).
     pub sessions: usize,
-    /// Closed exchanges of sessions that are not summarised.
+    /// Closed exchanges without a summary.
     pub unsummarized: usize,
-    /// Sources the language model has not read, if one reads.
+    /// Sources the language model has not read. `None` without such a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unstudied: Option<usize>,
-    /// Sources the language model could not read, ever.
+    /// Sources the language model failed to read, in total.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given_up: Option<u64>,
-    /// The earliest and latest time something was said.
+    /// The earliest and latest `said_at`.
     pub said_between: Option<(Timestamp, Timestamp)>,
-    /// Events that do not count.
+    /// Reverted events.
     pub reverted: usize,
-    /// Events that no longer apply.
+    /// Orphaned events.
     pub orphans: usize,
-    /// Payloads destroyed on record.
+    /// Erased payloads.
     pub erased: usize,
-    /// Passages that have no vector yet.
+    /// Passages without a vector.
     pub passages_waiting: usize,
-    /// What of it is looked at first.
+    /// The active index.
     pub active_index: ActiveIndex,
-    /// What is due: `quipu maintain` does it, and a server by itself.
+    /// Due maintenance steps, done by `quipu maintain` or by a server.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub due: Vec<Due>,
-    /// When what was due was last done, by this process or another, if it ever was. To some minutes where nothing was due.
+    /// Time of the last maintenance by any process, if any. Accurate to some minutes where nothing was due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maintained_at: Option<Timestamp>,
-    /// The embedding model.
+    /// Id of the embedding model.
     pub model: String,
-    /// Bytes on disk, ledger and projections.
+    /// Bytes on disk, ledger and projections together.
     pub bytes_on_disk: u64,
-    /// Bytes in memory, estimated.
+    /// Estimated bytes in memory.
     pub bytes_in_memory: usize,
-    /// The newest snapshot.
+    /// Version of the newest snapshot.
     pub snapshot: Option<Seq>,
 }
 
-/// Every user with a memory here.
+/// Lists every user with a memory in the store.
 ///
 /// # Errors
-/// What the store said.
+/// Any error of the store.
 pub fn users(engine: &Engine) -> Result<Vec<UserId>> {
     Ok(engine.store.users()?)
 }
 
-/// A user's memory in figures.
+/// Returns the figures of a user's memory.
 ///
 /// # Errors
-/// `NotFound` without such a user.
+/// `NotFound` if there is no such user.
 pub fn status(engine: &Engine, user: &UserId) -> Result<Status> {
     let open = engine.open(user)?;
     let due = maintain::due(engine, user)?;
@@ -103,16 +103,16 @@ pub fn status(engine: &Engine, user: &UserId) -> Result<Status> {
     })
 }
 
-/// One thing a doctor looked at.
+/// Result of one health check.
 #[derive(Debug, Clone, Serialize)]
 pub struct Finding {
-    /// True if all is well.
+    /// True if the check passed.
     pub ok: bool,
-    /// What was seen, and what to do if it is not well.
+    /// What was found, and how to fix a problem.
     pub text: String,
 }
 
-/// Looks at the store, the embedder and every user's ledger, without changing anything.
+/// Checks the store, the embedder and every user's ledger, without changing anything.
 pub fn doctor(engine: &Engine) -> Vec<Finding> {
     let finding = |outcome: std::result::Result<String, String>| match outcome {
         Ok(text) => Finding { ok: true, text },
@@ -130,7 +130,7 @@ pub fn doctor(engine: &Engine) -> Vec<Finding> {
     findings
 }
 
-/// Two sentences that mean the same must be nearer than one that does not.
+/// Checks that two sentences of the same meaning are nearer to each other than to an unrelated one.
 fn embedder_works(engine: &Engine) -> std::result::Result<String, String> {
     let model = engine.embedder.model();
     let texts = ["The cat sleeps on the sofa.", "A cat is asleep on the couch.", "Interest rates rose again in March."];
@@ -141,10 +141,10 @@ fn embedder_works(engine: &Engine) -> std::result::Result<String, String> {
     if near > far { Ok(seen) } else { Err(format!("{seen}: the model's answers make no sense; check its files")) }
 }
 
-/// What `quipu maintain` would do; nothing, if nothing is due.
+/// Lists the steps that `quipu maintain` would do; `None` if nothing is due.
 fn what_is_due(engine: &Engine, user: &UserId) -> std::result::Result<Option<String>, String> {
     let due =
-        maintain::due(engine, user).map_err(|error| format!("user {user}: what is due cannot be told: {error}"))?;
+        maintain::due(engine, user).map_err(|error| format!("user {user}: cannot determine what is due: {error}"))?;
     let words: Vec<String> = due.iter().map(|due| due.step.counted(due.count)).collect();
     Ok((!words.is_empty()).then(|| format!("user {user}: due: {} (`quipu maintain`)", words.join(", "))))
 }

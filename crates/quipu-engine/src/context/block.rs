@@ -1,4 +1,4 @@
-//! Context: budgeted blocks of memory for a model's prompt, by what the request wants of memory.
+//! Packs: budgeted blocks of memory for a model's prompt, chosen by what the request needs.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -30,30 +30,30 @@ use crate::read::recall::{self, FoundIn, RecallDecision, RecallOptions};
 pub struct ContextOptions {
     /// The question or task.
     pub query: String,
-    /// The most the block may cost, in tokens.
+    /// Token budget of the block.
     pub max_tokens: usize,
-    /// Only this conversation.
+    /// Restricts the pack to this session.
     pub session: Option<String>,
-    /// As of which version.
+    /// The version to read.
     pub at: When,
-    /// What it is for; without it the question's own words decide.
+    /// Intent of the request. By default it is derived from the query.
     pub intent: Option<Intent>,
-    /// What "last week" is counted from; without it the clock's time.
+    /// Reference time of relative dates such as "last week". Defaults to the clock's time.
     pub now: Option<Timestamp>,
-    /// Tune by this profile; without it by the user's.
+    /// Ranking profile. Defaults to the user's.
     pub profile: Option<String>,
-    /// Count by this tokenizer; without it by the engine's first.
+    /// Name of the tokenizer. Defaults to the engine's first.
     pub tokenizer: Option<String>,
-    /// Whole ids stand before the lines, in the place of marks.
+    /// Prefixes lines with full ids instead of marks.
     pub ids: bool,
-    /// The reader is asked to cite what it uses.
+    /// Adds an instruction to cite the lines that are used.
     pub cite: bool,
-    /// As for [`RecallOptions`].
+    /// As in [`RecallOptions`].
     pub deadline: Option<Duration>,
 }
 
 impl ContextOptions {
-    /// A pack of the usual size for a question, now.
+    /// Options for a pack of the default size at the current version.
     pub fn of(query: &str) -> Self {
         Self {
             query: query.to_owned(),
@@ -85,23 +85,23 @@ impl From<String> for ContextOptions {
     }
 }
 
-/// Below this probability a question about the user's life is one that memory has nothing about, in conversations of people with
-/// each other.
+/// In conversations between people, a question about the user's life with a lower probability of an answer than this
+/// counts as unknown to the memory.
 const UNKNOWN_AMONG_PEOPLE_BELOW: f64 = 0.1;
 
-/// Items asked of recall for a pack: as many as may be worth their tokens.
+/// Number of candidates requested from recall for a pack.
 const CANDIDATES: usize = 100;
 
-/// Makes the pack for a question: what must never be forgotten and who the user is, then what the question wants of memory.
-/// What did not fit is listed by id.
+/// Builds the pack for a query: the stable part (what must never be forgotten and who the user is), then what the
+/// request needs. Items that did not fit are listed by id.
 ///
 /// # Errors
-/// As [`recall`](crate::read::recall()); `Invalid` for a budget over `limit::PACK_TOKENS_MAX` or an unknown tokenizer.
+/// As [`recall`](crate::recall()); `Invalid` for a budget over `limit::PACK_TOKENS_MAX` or an unknown tokenizer.
 pub fn context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Result<Pack> {
     made(engine, user, options, &BTreeSet::new()).map(|made| made.pack)
 }
 
-/// The same, with what recall says of it.
+/// Builds the pack as [`context`] does, together with the decision of recall.
 ///
 /// # Errors
 /// As [`context`].
@@ -109,20 +109,21 @@ pub fn judged_context(engine: &Engine, user: &UserId, options: &ContextOptions) 
     made(engine, user, options, &BTreeSet::new())
 }
 
-/// A pack, and what recall says of what it holds.
+/// A pack with the decision of recall about it.
 #[derive(Debug, Clone, Serialize)]
 pub struct JudgedContext {
     /// The pack.
     pub pack: Pack,
-    /// The version it was made of.
+    /// The version the pack was built from.
     pub version: Seq,
-    /// Whether memory answers the question.
+    /// Whether the memory answers the query.
     pub decision: RecallDecision,
-    /// What recall had to do without, if it did.
+    /// Why recall worked with reduced quality, if it did.
     pub degraded: Option<String>,
 }
 
-/// The same without some sources, which the reader has before them anyway; and what recall had to do without.
+/// Builds a pack without the sources in `shown`, which the reader already has. Also returns why recall worked with
+/// reduced quality, if it did.
 pub(crate) fn without(
     engine: &Engine,
     user: &UserId,
@@ -154,7 +155,7 @@ fn made(engine: &Engine, user: &UserId, options: &ContextOptions, shown: &BTreeS
             let parts = PackParts::of(engine, &found, options, (now, shown));
             Ok((parts, found.report))
         })?;
-        // What only the reader's own question brought up is not shown, and not kept in mind as shown.
+        // A request that needs no memory shows none of these hits, so they are not counted as shown.
         if gathered.0.need != RequestNeed::Nothing {
             recall::note_shown(&open, kept, &gathered.1);
         }
@@ -184,7 +185,7 @@ fn made(engine: &Engine, user: &UserId, options: &ContextOptions, shown: &BTreeS
     Ok(JudgedContext { pack, version, decision: report.decision, degraded: report.degraded })
 }
 
-/// What a pack is made of, apart from the memory: it is packed with nothing held.
+/// The parts of a pack, copied from the memory, so that packing holds no lock.
 struct PackParts {
     intent: Intent,
     need: RequestNeed,
@@ -210,8 +211,8 @@ impl PackParts {
             intent: plan.intent,
             person: names_somebody(plan, &report.hits),
             probability: decision.probability,
-            // Without meaning recall misses what it would find. And two people who talk leave out much of what they speak
-            // about, so that recall abstains more often than it should.
+            // Without embeddings recall misses items. In conversations between people much is left implicit, so recall
+            // abstains more often than it should.
             unknown: report.degraded.is_none()
                 && match decision.among_people {
                     true => decision.probability < UNKNOWN_AMONG_PEOPLE_BELOW,
@@ -219,9 +220,9 @@ impl PackParts {
                 },
         };
         let need = match need(&options.query, known) {
-            // Who says what it is for wants something.
+            // An explicit intent means that memory is needed.
             RequestNeed::Nothing if options.intent.is_some() => RequestNeed::Memory,
-            // Whoever has said nothing yet is not told that memory has nothing.
+            // An empty memory does not state that it has nothing.
             RequestNeed::Unknown if memory.sources().is_empty() && report.hits.is_empty() => RequestNeed::Nothing,
             need => need,
         };
@@ -240,7 +241,7 @@ impl PackParts {
             all = offers::offers(sight, &wanted, &report.hits, drawn);
             questions = open_questions(memory, &report.hits);
         }
-        // A field has no session, so a narrowed question is not about it.
+        // Fields of the core document belong to no session, so they are left out of a query restricted to one.
         if need != RequestNeed::Nothing && options.session.is_none() {
             let told = |path: &str| {
                 all.iter().flat_map(|offer| &offer.noted).any(|noted| {
@@ -273,7 +274,7 @@ impl PackParts {
     }
 }
 
-/// True if the question names one who speaks, or is spoken of, in what was found.
+/// Returns true if the query names a person who speaks or is mentioned in the hits.
 fn names_somebody(plan: &QueryPlan, hits: &[Answer]) -> bool {
     let is_one = |name: &str| {
         plan.entities.iter().any(|entity| {
@@ -284,10 +285,10 @@ fn names_somebody(plan: &QueryPlan, hits: &[Answer]) -> bool {
     plan.speaker.is_some() || hits.iter().any(|hit| is_one(&hit.speaker))
 }
 
-/// The name of counting by rule of thumb.
+/// Name of the estimate of token counts that needs no tokenizer.
 pub(crate) const ESTIMATE: &str = "estimate";
 
-/// The tokenizer of a name; none for the estimate.
+/// Finds a tokenizer by name; `None` for the estimate.
 pub(crate) fn counter(engine: &Engine, name: Option<&str>) -> Result<Option<Arc<dyn Tokenizer>>> {
     let all = &engine.optional.tokenizers;
     match name {
@@ -300,7 +301,7 @@ pub(crate) fn counter(engine: &Engine, name: Option<&str>) -> Result<Option<Arc<
     }
 }
 
-/// Conflicts about what was found that only the user can settle, the most important first.
+/// Conflicts about the hits that only the user can settle, most important first.
 fn open_questions(memory: &Memory, hits: &[Answer]) -> Vec<(ItemId, String)> {
     let items = memory.items();
     let sides: BTreeSet<ItemId> =

@@ -1,4 +1,4 @@
-//! Verbs that build a block of memory for a model's prompt, within a budget of tokens.
+//! Builds blocks of memory for a model's prompt, within a token budget.
 
 pub(crate) mod block;
 pub(crate) mod offers;

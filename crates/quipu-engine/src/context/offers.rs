@@ -1,5 +1,4 @@
-//! What a pack may show: from the answers of a recall to words with the statements read from them, each with what it is
-//! worth.
+//! Candidates of a pack: combines the answers of a recall with the statements read from them, each with a value.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -18,50 +17,50 @@ use quipu_core::source::Source;
 use crate::read::answers::{self, Answer};
 use crate::read::recall::ReadView;
 
-/// Items of one kind that are offered beside what was found.
+/// Most items of one kind that are offered in addition to the hits.
 const OFFERED_MAX: usize = 16;
 
-/// From this confidence a statement is told as it is, from the other one as likely; below it is left out (seed 3, §9). What
-/// the user said and the rules read plainly is told as it is.
+/// Confidence from which a statement is shown as fact, and from which as likely; below the second it is left out.
+/// Statements the user made themselves are always shown as fact.
 const ASSERTED_FROM: f64 = 0.8;
 const TOLD_FROM: f64 = 0.6;
 
-/// A message is shown whole up to so many tokens; of a longer one the sentences that answer, and more of it where there is
-/// room.
+/// Messages up to `WHOLE_TOKENS` are shown whole. Of longer ones the sentences that answer are shown, and more of them
+/// up to `LONG_TOKENS` if there is room.
 const WHOLE_TOKENS: usize = 90;
 const LONG_TOKENS: usize = 400;
 
-/// Worth half as much as the best, as a place in the list of answers.
+/// Rank at which a hit is worth half as much as the first.
 const HALF_AT: f64 = 5.0;
 
-/// What scores less than this part of the best says nothing of what was asked.
+/// Hits below this share of the best score are ignored.
 const SCORE_SHARE_MIN: f64 = 0.35;
-/// What must score so much of the best to bear on a task without telling of a preference, a limit or a plan.
+/// Share of the best score from which a hit is relevant to a task without expressing a preference, a limit or a plan.
 const TASK_SHARE_MIN: f64 = 0.7;
 
-/// What a message may have beside a rule and still be nothing but the rule: "please" and a full stop.
+/// Bytes a message may have in addition to a rule and still count as only the rule, such as "please" and a full stop.
 const BESIDE_RULE_BYTES_MAX: usize = 10;
 
-/// Readings of a measured value that are told beside the newest one.
+/// Most earlier readings of a measured value shown with the newest one.
 const EARLIER_READINGS_MAX: usize = 3;
 
-/// What a story, and an item nobody asked for, is worth beside what was said.
+/// Value of an episode relative to its turns, and of an item that the query did not find.
 const STORY: f64 = 0.4;
 const UNASKED: f64 = 0.05;
 
-/// What a pack is asked for.
+/// Input of [`offers`].
 pub(crate) struct PackRequest<'a> {
     pub(crate) plan: &'a QueryPlan,
     pub(crate) need: RequestNeed,
     pub(crate) predicates: &'a Predicates,
-    /// Sources the reader has before them.
+    /// Sources the reader already has.
     pub(crate) shown: &'a BTreeSet<ItemId>,
-    /// Items that stand in the stable part whatever there is room for, and those that tell who the user is.
+    /// Items that are always in the stable part, and those of it that describe the user.
     pub(crate) always: BTreeSet<ItemId>,
     pub(crate) who: BTreeSet<ItemId>,
 }
 
-/// Everything that may be shown, best first.
+/// Collects everything that may be shown, best first.
 pub(crate) fn offers(
     sight: &ReadView<'_>,
     wanted: &PackRequest<'_>,
@@ -92,10 +91,10 @@ struct OfferContext<'a> {
     memory: &'a Memory,
     wanted: &'a PackRequest<'a>,
     table: TermTable,
-    /// The terms of the question.
+    /// Term ids of the query.
     terms: Vec<u32>,
     offers: Vec<Offer>,
-    /// The offer that has a source's words, and which parts of them answer.
+    /// For each source, the index of the offer with its words, and the spans that answer.
     of_source: BTreeMap<ItemId, (usize, Vec<Range<usize>>)>,
 }
 
@@ -122,18 +121,18 @@ impl<'a> OfferContext<'a> {
         }
     }
 
-    /// True if a preference, a limit or a plan was read from a source.
+    /// Returns true if a preference, a limit or a plan was read from `source`.
     fn read_bears(&self, source: ItemId) -> bool {
         let facts = self.sight.derived.read_from(source).filter_map(|id| self.memory.items().fact(id));
         facts.filter(|fact| fact.is_active()).any(bears)
     }
 
-    /// A fact, a note or a task, with the words it was read from.
+    /// Adds a fact, a note or a task, with the words it was read from.
     fn add_statement(&mut self, hit: &Answer, share: f64, value: f64) {
         let items = self.memory.items();
         let fact = items.fact(hit.id);
         let is_told = hit.id.kind != ItemKind::Fact || hit.trust == Trust::User || hit.confidence >= TOLD_FROM;
-        // What holds of somebody else is no answer about the one who is asked about.
+        // A fact about somebody else does not answer a question about the person asked about.
         let of_another = self.wanted.plan.about.as_ref().zip(fact).is_some_and(|(about, fact)| about.excludes(fact));
         if !is_told || of_another {
             return;
@@ -153,7 +152,7 @@ impl<'a> OfferContext<'a> {
         let noted = self.noted(hit, agreed);
         let may_bear = fact.is_none_or(bears) || share >= TASK_SHARE_MIN;
         let value = if self.wanted.need == RequestNeed::Task && !may_bear { 0.0 } else { value };
-        // The newest words come first; of what was read from many a reader needs one.
+        // Newest evidence first; one piece of it is enough for a reader.
         let mut known = evidence.iter().rev().filter_map(|place| Some((place, self.memory.get(place.source)?)));
         let Some((place, held)) = known.next() else {
             return self.push_statement(hit, noted, section, value);
@@ -161,7 +160,7 @@ impl<'a> OfferContext<'a> {
         let near = Range { start: place.start as usize, end: place.end as usize };
         let in_view = self.wanted.shown.contains(&held.source.id);
         if in_view {
-            // The reader has the words; what they do not say is that it holds no longer, or is contested.
+            // The reader has the words already, but not the remark that the statement is outdated or contested.
             if noted.remark.is_some() {
                 self.push_statement(hit, noted, section, value);
             }
@@ -186,7 +185,7 @@ impl<'a> OfferContext<'a> {
         self.offers.push(Offer { section, words: None, noted: vec![noted], said_at, place, value, with, covers });
     }
 
-    /// A statement as it is told.
+    /// A statement as it is shown.
     fn noted(&self, hit: &Answer, agreed: bool) -> Noted {
         let mut remarks: Vec<String> =
             hit.contested_by.iter().map(|(_, text)| format!("contested: elsewhere it says {text}")).collect();
@@ -220,7 +219,7 @@ impl<'a> OfferContext<'a> {
         Noted { id: hit.id, text, trust: hit.trust, likely: unsure, remark }
     }
 
-    /// What was measured before: "before: 84 kg (2026-03-05), 86 kg (2026-02)".
+    /// Earlier readings of a measured value, as in "before: 84 kg (2026-03-05), 86 kg (2026-02)".
     fn earlier_readings(&self, id: ItemId) -> Option<String> {
         let items = self.memory.items();
         let told: Vec<String> = items
@@ -235,8 +234,8 @@ impl<'a> OfferContext<'a> {
         (!told.is_empty()).then(|| format!("before: {}", told.join(", ")))
     }
 
-    /// The offer with a source's words, the part of them that lies in `near` among them; none if the reader has them, or the
-    /// stable part does.
+    /// Returns the offer with the words of a source, including the part in `near`. `None` if the reader or the stable
+    /// part already has them.
     fn words(&mut self, held: &HeldSource, near: Option<Range<usize>>, remark: Option<String>) -> Option<usize> {
         let source = &held.source;
         if self.wanted.shown.contains(&source.id) {
@@ -277,7 +276,8 @@ impl<'a> OfferContext<'a> {
         Some(at)
     }
 
-    /// True if the stable part says all that a source does: the source is nothing but a rule of the user's.
+    /// Returns true if the stable part contains everything a source says, that is, if the source is only a rule of the
+    /// user's.
     fn is_kept_whole(&self, source: &Source) -> bool {
         let read = || self.sight.derived.read_from(source.id).filter_map(|id| self.memory.items().fact(id));
         let mut active = read().filter(|fact| fact.is_active());
@@ -293,7 +293,7 @@ impl<'a> OfferContext<'a> {
         offer.value = offer.value.max(value);
     }
 
-    /// A story stands for its turns, and only where none of them is shown.
+    /// Adds an episode in place of its turns, if none of them is shown.
     fn add_story(&mut self, hit: &Answer, value: f64) {
         let Some(episode) = self.memory.items().episode(hit.id) else { return };
         if episode.sources.iter().any(|source| self.wanted.shown.contains(source)) {
@@ -325,7 +325,7 @@ impl<'a> OfferContext<'a> {
         self.offers.iter().any(|offer| offer.noted.iter().any(|noted| noted.id == id))
     }
 
-    /// Open goals, tasks and problems: those that were found first, then the most pressing.
+    /// Offers open goals, tasks and problems: first the ones found, then the most urgent.
     fn open_tasks(&mut self, drawn: &[DerivedHit]) {
         let items = self.memory.items();
         let open = |id: &ItemId| {
@@ -337,7 +337,7 @@ impl<'a> OfferContext<'a> {
         self.beside(drawn, ItemKind::Task, &open, rest.into_iter().map(|task| task.id).collect());
     }
 
-    /// What the user lives by: confirmed lines of the self-model, and notes that agree.
+    /// Offers confirmed tenets and agreed notes.
     fn lived_by(&mut self, drawn: &[DerivedHit]) {
         let items = self.memory.items();
         let counts = |id: &ItemId| {
@@ -349,7 +349,7 @@ impl<'a> OfferContext<'a> {
         self.beside(drawn, ItemKind::Note, &counts, items.notes().map(|note| note.id).collect());
     }
 
-    /// Items of a kind that are worth a little although nobody asked: what the question found, then the rest.
+    /// Offers items of a kind at a low value even if the query did not find them: first the ones found, then the rest.
     fn beside(&mut self, drawn: &[DerivedHit], kind: ItemKind, counts: &dyn Fn(&ItemId) -> bool, rest: Vec<ItemId>) {
         let found = drawn.iter().map(|hit| hit.id).filter(|id| id.kind == kind);
         let mut met = BTreeSet::new();
@@ -364,8 +364,8 @@ impl<'a> OfferContext<'a> {
         }
     }
 
-    /// Puts beside a turn what it is not understood without: its question to a reply, the line before to "it" or "there",
-    /// the reply to a question. What says nothing by itself is worth nothing by itself.
+    /// Adds to each turn the neighbours needed to understand it: the question to a reply, the line before "it" or
+    /// "there", the reply to a question. A turn that says nothing by itself gets no value of its own.
     fn side_by_side(&mut self) {
         for at in 0..self.offers.len() {
             let Some(words) = &self.offers[at].words else { continue };
@@ -380,11 +380,11 @@ impl<'a> OfferContext<'a> {
             let question = before.filter(others).filter(|held| pack::is_short_question(&held.source.text));
             let question = question.filter(|_| pack::needs_its_question(text));
             let asks = pack::is_question(text);
-            // A story is told of every turn.
+            // Every turn belongs to an episode, so episodes do not count.
             let mut read = self.sight.derived.read_from(id).filter(|item| item.kind != ItemKind::Episode);
             let has_statement = !self.offers[at].noted.is_empty() || read.next().is_some();
             let is_alone = before.is_none() && after.is_none();
-            // What is told anyway is not looked at further.
+            // A turn with a statement is shown anyway, so it is not examined.
             let is_empty = !has_statement && !is_alone && pack::is_backchannel(text);
             if is_empty {
                 let replies = question.is_some() && !asks && !pack::is_politeness(text);
@@ -400,7 +400,7 @@ impl<'a> OfferContext<'a> {
                 let is_new = !self.of_source.contains_key(&held.source.id);
                 let Some(other) = self.words(held, None, None) else { continue };
                 self.offers[at].with.push(other);
-                // Of a line that nobody asked for the question is enough, and the rest where there is room.
+                // Of a neighbour that was not found the question is enough; the rest is shown if there is room.
                 let is_question = question.is_some_and(|question| question.source.id == held.source.id);
                 if let Some(words) = self.offers[other].words.as_mut().filter(|_| is_new && is_question) {
                     let question = pack::question_in(&held.source.text);
@@ -412,7 +412,7 @@ impl<'a> OfferContext<'a> {
         }
     }
 
-    /// What was said before and after a source in its session.
+    /// The sources before and after a source in its session.
     fn neighbours(&self, id: ItemId) -> (Option<&'a HeldSource>, Option<&'a HeldSource>) {
         let memory = self.memory;
         let session = memory.get(id).and_then(|held| held.source.session.as_deref());
@@ -429,10 +429,10 @@ impl<'a> OfferContext<'a> {
     }
 }
 
-/// What of a source is shown: all of it, or the sentences that answer, and more of them.
+/// The forms in which a source may be shown: whole, or the sentences that answer, in two lengths.
 fn forms(source: &Source, near: &[Range<usize>], terms: (&mut TermTable, &[u32])) -> Vec<(String, Range<usize>)> {
     let all = excerpts(&source.searchable(), near, terms, &[WHOLE_TOKENS, LONG_TOKENS]);
-    // What a picture shows was not said.
+    // Text of artifacts was not said, so it is marked.
     let added = || source.artifacts.iter().filter(|artifact| !source.text.contains(&artifact.text));
     let marked = |text: String| {
         added().fold(text, |text, artifact| {
@@ -442,7 +442,7 @@ fn forms(source: &Source, near: &[Range<usize>], terms: (&mut TermTable, &[u32])
     all.into_iter().map(|one| (marked(one.text), one.span)).collect()
 }
 
-/// True for what a task must heed: a preference, a limit, or a plan.
+/// Returns true for facts a task must respect: preferences, limits and plans.
 fn bears(fact: &Fact) -> bool {
     let heeded = matches!(fact.fact_type, FactType::Preference | FactType::Constraint | FactType::Commitment);
     heeded || fact.time_span == TimeSpan::Future

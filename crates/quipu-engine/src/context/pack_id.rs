@@ -1,5 +1,5 @@
-//! The name of a pack: what it was asked for, so that it can be made again at any time, and a digest to tell whether it is
-//! the same. Nothing is stored, so asking appends nothing.
+//! Pack ids. An id encodes the inputs of a pack, so that the pack can be built again, and a digest to compare it by.
+//! Nothing is stored.
 
 use data_encoding::BASE64URL_NOPAD;
 use jiff::Timestamp;
@@ -16,7 +16,7 @@ use crate::history::versions::When;
 const PREFIX: &str = "pack_";
 const DIGEST_BYTES: usize = 8;
 
-/// What a pack follows from. Its short names are part of every id that was handed out.
+/// The inputs that determine a pack. The short serialized names are part of every id that was issued.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PackInputs {
     #[serde(rename = "q")]
@@ -49,7 +49,7 @@ struct Id {
     digest: String,
 }
 
-/// The id of a pack of that text.
+/// Returns the id of the pack with this text.
 pub(crate) fn id(asked: &PackInputs, text: &str) -> Result<String> {
     let id = Id { asked: asked.clone(), digest: digest(text) };
     let json = serde_json::to_vec(&id).map_err(|error| Error::Bug(format!("the id of a pack: {error}")))?;
@@ -60,22 +60,24 @@ fn digest(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..2 * DIGEST_BYTES].to_owned()
 }
 
-/// A pack that was made again.
+/// A pack that was built again.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ReproducedPack"))]
 pub struct Reproduced {
-    /// True if it is the same to the byte.
+    /// True if it is identical, byte for byte.
     pub identical: bool,
-    /// The pack as it comes out today.
+    /// The pack as built now.
     #[serde(flatten)]
     pub pack: Pack,
 }
 
-/// Makes a pack again from its id, as of the version it was made at.
+/// Builds a pack again from its id, at the version it was first built from.
 ///
-/// It differs only if what it held was erased since, or the weights of its profile or the embedding model are others.
+/// The result differs only if content was erased since, or if the weights of the profile or the embedding model
+/// changed.
 ///
 /// # Errors
-/// `Invalid` if it is no pack's id; else as [`context`](crate::context::block()).
+/// `Invalid` if `id` is not the id of a pack; otherwise as [`context`](crate::context()).
 pub fn reproduce(engine: &Engine, user: &UserId, id: &str) -> Result<Reproduced> {
     let wrong = || Error::Invalid("that is no pack's id: it begins with pack_ and is copied whole".to_owned());
     let coded = id.trim().strip_prefix(PREFIX).ok_or_else(wrong)?;

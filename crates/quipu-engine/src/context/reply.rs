@@ -1,4 +1,5 @@
-//! The context for a reply to somebody who brings the conversation along: what holds in it, and what is recalled besides.
+//! The context for a reply when the caller supplies the conversation: the base truth of the session, and recalled
+//! items.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -25,22 +26,22 @@ use crate::sessions::overview;
 pub struct ReplyContextOptions {
     /// The message to reply to.
     pub query: String,
-    /// The conversation, which need not be known yet.
+    /// The session. It may be new.
     pub session: Option<String>,
-    /// What the reader has before them anyway: sources of the conversation with these words are not recalled.
+    /// Texts the reader already has. Sources of the session with one of these texts are not recalled.
     pub present: BTreeSet<String>,
-    /// The most the whole may cost, in tokens. Hard exceptions are in it whatever it is.
+    /// Token budget of the whole. Hard exceptions are included even if they exceed it.
     pub max_tokens: usize,
-    /// As of which version.
+    /// The version to read.
     pub at: When,
-    /// What "last week" is counted from; without it the clock's time.
+    /// Reference time of relative dates such as "last week". Defaults to the clock's time.
     pub now: Option<Timestamp>,
-    /// As for [`RecallOptions`](crate::RecallOptions).
+    /// As in [`RecallOptions`](crate::RecallOptions).
     pub deadline: Option<Duration>,
 }
 
 impl ReplyContextOptions {
-    /// A context of the usual size for a message outside any conversation, now.
+    /// Options for a context of the default size, without a session, at the current version.
     pub fn of(query: &str) -> Self {
         Self {
             query: query.to_owned(),
@@ -54,28 +55,29 @@ impl ReplyContextOptions {
     }
 }
 
-/// What to put before a model besides the conversation itself.
+/// What to give a model in addition to the conversation.
 #[derive(Debug, Clone, Serialize)]
 pub struct ReplyContext {
-    /// The version it was made of.
+    /// The version it was built from.
     pub version: Seq,
-    /// What must never be forgotten and who the user is: the same for every message as long as that does not change. Empty without any.
+    /// What must never be forgotten and who the user is. It is the same for every message until the memory changes; may
+    /// be empty.
     pub stable: String,
-    /// What holds in the conversation, and what was found for this message; empty if there is nothing to say.
+    /// The base truth of the session and what was found for this message; may be empty.
     pub changing: String,
-    /// Items in it.
+    /// Ids of the items included.
     pub citations: Vec<ItemId>,
-    /// Tokens of both.
+    /// Tokens of both texts.
     pub tokens: usize,
-    /// What recall had to do without, if it did.
+    /// Why recall worked with reduced quality, if it did.
     pub degraded: Option<String>,
 }
 
-/// Makes the context for a reply. Appends nothing, and does not wait for a turn that is being summarised.
+/// Builds the context for a reply. Appends nothing and does not wait for a running summary.
 ///
 /// # Errors
 /// `NotFound` if the user has no memory; `Invalid` for a budget over `limit::PACK_TOKENS_MAX`; as
-/// [`recall`](crate::read::recall()).
+/// [`recall`](crate::recall()).
 pub fn reply_context(engine: &Engine, user: &UserId, options: &ReplyContextOptions) -> Result<ReplyContext> {
     if options.max_tokens > limit::PACK_TOKENS_MAX {
         return Err(Error::Invalid(format!("a context has at most {} tokens", limit::PACK_TOKENS_MAX)));
@@ -122,7 +124,7 @@ pub fn reply_context(engine: &Engine, user: &UserId, options: &ReplyContextOptio
     Ok(made)
 }
 
-/// What holds in the conversation; none if nothing does.
+/// Packs the base truth of the session; `None` if there is none.
 fn base_truth(
     user: &UserId,
     session: &str,
@@ -136,7 +138,7 @@ fn base_truth(
     (!base_truth.is_empty()).then(|| pack::pack_session(&request, count))
 }
 
-/// Sources of the conversation that the reader has before them.
+/// Sources of the session that the reader already has.
 fn present(memory: &Memory, session: &str, options: &ReplyContextOptions) -> BTreeSet<ItemId> {
     let ordinals = memory.session(session).map_or(&[][..], |found| &found.sources);
     let sources = ordinals.iter().filter_map(|&ordinal| memory.sources().get(ordinal as usize));

@@ -1,4 +1,4 @@
-//! The context of a session for the next reply: base truth with its hard exceptions, turn log, what is recalled, raw window.
+//! The context of a session for the next reply: base truth with hard exceptions, turn log, recalled items, raw window.
 
 use std::time::Duration;
 
@@ -21,38 +21,38 @@ use crate::sessions::base_truth::in_force;
 use crate::sessions::overview;
 use crate::sessions::summarize;
 
-/// Words of a turn that stand for a summary it does not have, at most.
+/// Most words of a turn that are shown in place of a missing summary.
 const RAW_WORDS_MAX: usize = 60;
-/// What the turn log leaves for what is recalled, in percent, until it is known what that needs.
+/// Percentage of the turn log's budget reserved for recalled items until their size is known.
 const RECALLED_PERCENT: usize = 30;
-/// With fewer tokens left nothing is recalled: a pack would be all frame.
+/// With fewer tokens left nothing is recalled, because headings would take most of a pack.
 pub(crate) const RECALLED_TOKENS_MIN: usize = 150;
 
 /// What to pack.
 #[derive(Debug, Clone)]
 pub struct SessionContextOptions {
-    /// The conversation.
+    /// The session.
     pub session: String,
-    /// The next message; without it the last one the user said.
+    /// The next message. Defaults to the user's last one.
     pub query: Option<String>,
-    /// The most the whole may cost, in tokens. Hard exceptions are in it whatever it is.
+    /// Token budget of the whole. Hard exceptions are included even if they exceed it.
     pub max_tokens: usize,
-    /// As of which version.
+    /// The version to read.
     pub at: When,
-    /// What it is for; without it the question's own words decide.
+    /// Intent of the request. By default it is derived from the query.
     pub intent: Option<Intent>,
-    /// What "last week" is counted from; without it the clock's time.
+    /// Reference time of relative dates such as "last week". Defaults to the clock's time.
     pub now: Option<Timestamp>,
-    /// Tune recall by this profile; without it by the user's.
+    /// Ranking profile of recall. Defaults to the user's.
     pub profile: Option<String>,
-    /// Count by this tokenizer; without it by the engine's first.
+    /// Name of the tokenizer. Defaults to the engine's first.
     pub tokenizer: Option<String>,
-    /// As for [`RecallOptions`](crate::RecallOptions).
+    /// As in [`RecallOptions`](crate::RecallOptions).
     pub deadline: Option<Duration>,
 }
 
 impl SessionContextOptions {
-    /// A context of the usual size, now.
+    /// Options for a context of the default size at the current version.
     pub fn of(session: &str) -> Self {
         Self {
             session: session.to_owned(),
@@ -70,45 +70,46 @@ impl SessionContextOptions {
 
 /// The context of a session.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionContext {
-    /// The conversation.
+    /// The session.
     pub session_id: String,
-    /// The version it was made of.
+    /// The version it was built from.
     pub version: Seq,
-    /// Everything, to be pasted into one prompt.
+    /// The whole context as one text.
     pub text: String,
-    /// The same without the raw window: for a system prompt, with `messages` after it.
+    /// The same text without the raw window, for a system prompt that precedes `messages`.
     pub system: String,
-    /// The raw window, oldest first, word for word but for `cut`.
+    /// The raw window, oldest first, word for word except for `cut`.
     pub messages: Vec<WindowTurn>,
-    /// Messages of which only some sentences stand there, `…` for the others.
+    /// Messages that are shortened; `…` marks the omissions.
     pub cut: Vec<ItemId>,
-    /// Sections, in order; those of what is recalled last.
+    /// The sections in order, recalled ones last.
     pub sections: Vec<Packed>,
-    /// The lines of what is recalled that stand for items.
+    /// Lines of the recalled part that represent items.
     pub lines: Vec<PackLine>,
-    /// Items in it: entries of the base truth first, in the order of their lines.
+    /// Ids of the items included: entries of the base truth first, in the order of their lines.
     pub citations: Vec<ItemId>,
-    /// Items that were found and are not in it, and messages; ask for them by id.
+    /// Items and messages that were found but did not fit; retrievable by id.
     pub omitted: Vec<ItemId>,
     /// Turns whose line did not fit.
     pub omitted_turns: Vec<u32>,
-    /// Turns in it that are not summarised yet: their own words stand there.
+    /// Included turns without a summary, shown in their own words.
     pub unsummarized: Vec<u32>,
     /// Tokens of `text`.
     pub tokens: usize,
-    /// The tokenizer they were counted by.
+    /// The tokenizer used.
     pub counted_by: String,
-    /// True if the hard exceptions alone need more than `max_tokens`.
+    /// True if the hard exceptions alone exceed `max_tokens`.
     pub over_budget: bool,
 }
 
-/// Makes the context of a session for the next reply. Appends nothing; waits while the turn before is being
-/// summarised, unless somebody outside does that.
+/// Builds the context of a session for the next reply. Appends nothing. Waits while the previous turn is being
+/// summarised, unless an external model does that.
 ///
 /// # Errors
-/// `Invalid` for a budget over `limit::PACK_TOKENS_MAX` and for what is no name of a session; as [`recall`](crate::read::recall()). Of a session that has not begun there is
-/// what is recalled, and nothing else.
+/// `Invalid` for a budget over `limit::PACK_TOKENS_MAX` or an invalid session name; otherwise as
+/// [`recall`](crate::recall()). A session that has not begun yields only recalled items.
 pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextOptions) -> Result<SessionContext> {
     if options.max_tokens > limit::PACK_TOKENS_MAX {
         return Err(Error::Invalid(format!("a context has at most {} tokens", limit::PACK_TOKENS_MAX)));
@@ -118,7 +119,7 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
     let count = |text: &str| counter.as_ref().map_or_else(|| estimate_tokens(text), |by| by.count(text));
     let open = engine.open(user)?;
     let turn = open.sessions.turn(&options.session);
-    // The raw window has what is not told yet, so nobody waits seconds for a model.
+    // The raw window contains the turns that are not summarised, so a slow model is not waited for.
     let _order = (!summarize::is_outside(engine)).then(|| summarize::wait(&turn));
     let (version, base_truth, log, state) = overview::on_version(engine, user, options.at, &mut |memory| {
         let state = overview::state_of(engine, memory, &options.session);
@@ -160,12 +161,12 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
             deadline: options.deadline,
             ..ContextOptions::of(clipped(&query))
         };
-        // Of a message that is cut the rest may be recalled.
+        // The omitted part of a shortened message may be recalled.
         let whole = made.messages.iter().map(|one| one.id).filter(|id| !made.cut.contains(id));
         block::without(engine, user, &asked, &whole.collect()).map(|(pack, _)| pack)
     });
     let recalled = recalled.transpose()?;
-    // What is recalled may need less than was kept for it: older turns have the rest.
+    // If recalled items need less than was reserved, older turns get the rest.
     let needed = recalled.as_ref().map_or(0, |pack| pack.tokens);
     if !made.omitted_turns.is_empty() && needed < made.left {
         made = pack::pack_session(&SessionRequest { reserve: needed, ..request }, &count);
@@ -201,7 +202,7 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
     })
 }
 
-/// A query is bounded; a message is not.
+/// Cuts a message to the maximum length of a query.
 pub(crate) fn clipped(query: &str) -> &str {
     &query[..query.floor_char_boundary(limit::QUERY_BYTES_MAX)]
 }

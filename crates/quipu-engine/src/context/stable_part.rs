@@ -1,5 +1,5 @@
-//! The stable part of a pack: what must never be forgotten, and who the user is. Nothing here depends on a question or on
-//! the time.
+//! The stable part of a pack: what must never be forgotten, and who the user is. It does not depend on
+//! the query, and on the time only through dates of validity.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use quipu_core::pack::{StableLine, excerpt};
 use quipu_core::predicate::Predicates;
 use serde_json::Value;
 
-/// What of a long source that was pinned stands in every pack, in tokens.
+/// Most tokens of a pinned source in a pack.
 const PINNED_TOKENS: usize = 100;
 
-/// What tells who the user is, in this order: what it is called, and where it stands in the core document.
+/// Fields that describe the user, in order: label and paths in the core document.
 const WHO: [(&str, &[&str]); 10] = [
     ("Name", &["/identity/name"]),
     ("Called", &["/identity/nicknames"]),
@@ -30,18 +30,18 @@ const WHO: [(&str, &[&str]); 10] = [
     ("Born", &["/identity/birthDate"]),
 ];
 
-/// Relations to the user's family: what must never be forgotten of these people is kept, too.
+/// Relations to family members, whose facts may be included in the stable part as well.
 const FAMILY: [&str; 4] = ["child", "partner", "parent", "sibling"];
 
-/// What must never be forgotten: limits, diets, health and standing instructions of the user and of their family, confirmed rules,
-/// and what was pinned.
+/// What must never be forgotten: limits, diets, health and standing instructions of the user and the family, confirmed
+/// rules, and pinned items.
 pub(crate) fn always(memory: &Memory, predicates: &Predicates, now: Timestamp) -> Vec<StableLine> {
     let items = memory.items();
     let may_bind = |fact: &Fact| fact.fact_type == FactType::Constraint || predicates.get(&fact.predicate).always;
     let is_pinned = |fact: &Fact| memory.marks(fact.id).pinned;
     let is_over = |fact: &Fact| fact.valid_to.is_some_and(|to| to <= now);
     let counts = |fact: &Fact| fact.is_active() && !is_over(fact) && !items.is_hidden(fact.id);
-    // There may be many facts: of most of them no more is read than tells that they are not wanted.
+    // There may be many facts, so the cheapest tests come first.
     let mut family: BTreeSet<String> = BTreeSet::new();
     let mut facts: Vec<&Fact> = Vec::new();
     for fact in items.facts() {
@@ -54,7 +54,7 @@ pub(crate) fn always(memory: &Memory, predicates: &Predicates, now: Timestamp) -
             facts.push(fact);
         }
     }
-    // A child may have been spoken of without a name: "user's son".
+    // A child may be mentioned without a name, as in "user's son".
     let is_family = |subject: &str| {
         let subject = subject.to_lowercase();
         subject.starts_with("user's ") || family.contains(&subject)
@@ -82,7 +82,7 @@ pub(crate) fn always(memory: &Memory, predicates: &Predicates, now: Timestamp) -
     facts.chain(rules).chain(said).collect()
 }
 
-/// Who the user is, as the core document has it; then what they said so often that it is of the profile.
+/// Who the user is: fields of the core document, then promoted claims.
 pub(crate) fn who(memory: &Memory, now: Timestamp) -> Vec<StableLine> {
     let core = memory.core();
     let written = written(memory);
@@ -113,14 +113,14 @@ pub(crate) fn who(memory: &Memory, now: Timestamp) -> Vec<StableLine> {
     all
 }
 
-/// Claims the user made so often that they are of the profile.
+/// Claims the user made on so many days that they were promoted to the profile.
 fn promoted(memory: &Memory) -> impl Iterator<Item = &Fact> {
     let items = memory.items();
     let held = items.promoted().filter(|id| !items.is_hidden(*id)).filter_map(|id| items.fact(id));
     held.filter(|fact| fact.is_active() && fact.trust == Trust::User)
 }
 
-/// The facts whose values stand in the core document, in the order in which they were made.
+/// Facts whose values are in the core document, in order of creation.
 fn written(memory: &Memory) -> Vec<&Fact> {
     let items = memory.items();
     let stands = |fact: &&Fact| fact.core_path.is_some() && fact.is_active() && !items.is_hidden(fact.id);
@@ -129,7 +129,7 @@ fn written(memory: &Memory) -> Vec<&Fact> {
     facts
 }
 
-/// Those of them that stand at a place.
+/// Those of them at or below `place`.
 fn written_at(written: &[&Fact], place: &str) -> Vec<ItemId> {
     let is_there = |fact: &&&Fact| {
         let below = fact.core_path.as_deref().and_then(|path| path.strip_prefix(place));
@@ -138,7 +138,7 @@ fn written_at(written: &[&Fact], place: &str) -> Vec<ItemId> {
     written.iter().filter(is_there).map(|fact| fact.id).collect()
 }
 
-/// Said of what holds only from a later day on.
+/// Suffix for a fact that holds only from a later day on.
 fn begins(fact: &Fact, now: Timestamp) -> Option<String> {
     fact.valid_from.filter(|from| *from > now).map(|from| format!(" (from {})", from.strftime("%Y-%m-%d")))
 }
@@ -154,7 +154,7 @@ fn kept(ids: Vec<ItemId>, speaker: &str, trust: Trust, text: String) -> StableLi
     StableLine { ids, path: None, speaker: speaker.to_owned(), said_at: None, trust, text }
 }
 
-/// A value of the core document as it is read: "Marta (sister), Rui (brother)". None if there is nothing in it.
+/// A value of the core document as text, as in "Marta (sister), Rui (brother)". `None` if it is empty.
 fn in_words(value: &Value) -> Option<String> {
     let said = match value {
         Value::Null => return None,

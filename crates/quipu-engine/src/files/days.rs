@@ -1,4 +1,4 @@
-//! The days of a ledger, each with the memory as it stood at its end.
+//! The days of a ledger, each with the memory at its end.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::memory::scan;
 use crate::memory::{OpenMemory, fold};
 
-/// A run of events recorded on one day.
+/// Consecutive events recorded on one day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
     first: Seq,
@@ -19,11 +19,11 @@ struct Run {
     reverts: bool,
 }
 
-/// Told of each day in order: the day, the memory before it where events were taken back, and the memory at its end. The
-/// flag says whether another day follows: then the day is closed.
+/// Called for each day in order, with the day, the memory before it if the day has reverts, the memory at its end, and
+/// whether the day is closed (another day follows).
 pub(super) type EachDay<'a> = &'a mut dyn FnMut(&Day, Option<&Memory>, &Memory, bool) -> Result<()>;
 
-/// Goes through the days from event `from` on, which begins one.
+/// Visits the days from event `from` on, which must be the first of a day.
 pub(super) fn each(open: &OpenMemory, user: &UserId, from: Seq, head: Seq, each: EachDay<'_>) -> Result<()> {
     let history = open.read().history.clone();
     let runs = runs(open, &history, from, head)?;
@@ -60,7 +60,7 @@ pub(super) fn each(open: &OpenMemory, user: &UserId, from: Seq, head: Seq, each:
     Ok(())
 }
 
-/// The memory as it stood at a version: the one that is open, if it stands there.
+/// The memory at a version. Copies the open memory if it is at that version.
 fn at_end(open: &OpenMemory, user: &UserId, skipped: BTreeSet<Seq>, version: Seq) -> Result<Memory> {
     let now = {
         let state = open.read();

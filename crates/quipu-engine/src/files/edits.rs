@@ -1,5 +1,5 @@
-//! Edits: what a person changed on a page becomes something that waits for a decision. Nothing of it is lost: the page as it
-//! was found is kept beside the others before it is written again.
+//! Edits by hand: turns what a person changed on a page into reviews. The edited page is kept as a copy before it is
+//! written again.
 
 use quipu_core::artifact::{PageEdit, VaultPath, edits_of_json, edits_of_page, propose};
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
@@ -15,7 +15,7 @@ use crate::memory::commit;
 use crate::memory::{OpenMemory, State};
 use crate::ports::UserVault;
 
-/// Pages a person may edit.
+/// Pages that a person may edit.
 fn editable(vault: &mut dyn UserVault) -> Result<Vec<VaultPath>> {
     let mut pages = vec![path("GLOBAL_MEMORY.md")?, path("GLOBAL_MEMORY.json")?];
     for topic in pages::topics(vault)? {
@@ -25,14 +25,14 @@ fn editable(vault: &mut dyn UserVault) -> Result<Vec<VaultPath>> {
     Ok(pages)
 }
 
-/// A page as Quipu wrote it and as it is.
+/// A page as Quipu wrote it and as it is now.
 pub(super) struct Edited {
     pub(super) page: VaultPath,
     written: Vec<u8>,
     found: Vec<u8>,
 }
 
-/// Pages that are not what Quipu wrote. One that is gone is no edit: it is written again.
+/// Pages that differ from what Quipu wrote. A missing page is not an edit; it is written again.
 pub(super) fn edited(vault: &mut dyn UserVault) -> Result<Vec<Edited>> {
     let mut all = Vec::new();
     for page in editable(vault)? {
@@ -47,7 +47,7 @@ pub(super) fn edited(vault: &mut dyn UserVault) -> Result<Vec<Edited>> {
     Ok(all)
 }
 
-/// The same edit of several pages is one.
+/// The edits of a page.
 fn edits_of(edited: &Edited) -> Vec<PageEdit> {
     if edited.page.as_str().ends_with(".json") {
         return edits_of_json(&edited.written, &edited.found).unwrap_or_default();
@@ -56,10 +56,10 @@ fn edits_of(edited: &Edited) -> Vec<PageEdit> {
     edits_of_page(&text(&edited.written), &text(&edited.found))
 }
 
-/// Takes up every edit: proposes it, keeps the page as it was found, and puts back what Quipu wrote.
+/// Takes up every edit: proposes it as a review, keeps a copy of the edited page, and restores what Quipu wrote.
 ///
 /// # Errors
-/// As for every append and every write; what was proposed before stays, and is not proposed again.
+/// As for every append and every write. Earlier proposals stay and are not proposed again.
 pub(super) fn take_up(engine: &Engine, open: &OpenMemory, vault: &mut dyn UserVault) -> Result<Vec<EditedPage>> {
     let mut all = Vec::new();
     for edited in edited(vault)? {
@@ -77,7 +77,7 @@ pub(super) fn take_up(engine: &Engine, open: &OpenMemory, vault: &mut dyn UserVa
     Ok(all)
 }
 
-/// What taking up would propose.
+/// Lists what [`take_up`] would propose.
 pub(super) fn would_take_up(engine: &Engine, open: &OpenMemory, vault: &mut dyn UserVault) -> Result<Vec<EditedPage>> {
     let found = edited(vault)?;
     let state = open.read();
@@ -99,7 +99,7 @@ fn proposals(engine: &Engine, state: &State, page: &VaultPath, edits: &[PageEdit
     edits.iter().filter_map(propose).map(|review| Review { opened_at: now, ..review }).collect()
 }
 
-/// Whoever wrote into the file is not known to be the user: the words only ask.
+/// The editor of a file is not known to be the user, so edits are only proposed.
 fn draft(page: &VaultPath, proposed: &[Review]) -> Option<Draft> {
     if proposed.is_empty() {
         return None;
@@ -112,7 +112,7 @@ fn draft(page: &VaultPath, proposed: &[Review]) -> Option<Draft> {
     })
 }
 
-/// Where the page as it was found is kept: the same bytes are kept once.
+/// Path of the copy of an edited page. The name contains a digest, so equal pages are kept once.
 fn kept_copy(edited: &Edited) -> Result<VaultPath> {
     let name = edited.page.as_str().replace('/', "-");
     let (stem, ending) = name.rsplit_once('.').unwrap_or((&name, "txt"));
@@ -125,7 +125,7 @@ fn blake3_of(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().chars().take(12).collect()
 }
 
-/// Pages as people left them are copies nobody can look through: after an erasure none stays.
+/// Copies of edited pages. They cannot be searched for erased text, so an erasure removes all of them.
 pub(super) fn kept(vault: &mut dyn UserVault) -> Result<Vec<VaultPath>> {
     let named = vault.list(Some(&path("edited")?))?;
     named.iter().filter(|named| !named.is_folder).map(|named| path(&format!("edited/{}", named.name))).collect()

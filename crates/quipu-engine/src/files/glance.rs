@@ -1,7 +1,7 @@
-//! A glance: what the pages of a memory say, without a folder.
+//! Renders the pages of a memory without a folder, with a cache.
 //!
-//! A day that is over is told the same ever after, unless something of it is erased. While a memory is open, what was told
-//! of those days is kept, so that another look reads the newest day only.
+//! The summaries of a closed day change only by erasure. While a memory is open they are cached, so that another call
+//! reads only the newest day.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,26 +17,26 @@ use crate::error::Result;
 use crate::lock::{Mutex, MutexGuard, Rank};
 use crate::memory::OpenMemory;
 
-/// A memory as its pages show it.
+/// The pages of a memory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MemoryGlance {
-    /// The whole.
+    /// The page of the whole memory.
     pub global: GlobalMemory,
-    /// Topic by topic, by name of folder.
+    /// The pages of the topics, by folder name.
     pub topics: Vec<TopicMemory>,
 }
 
-/// What was told of the days that are over.
+/// Summaries of closed days.
 #[derive(Clone, Default)]
 struct PastDays {
-    /// The last event of the last of them.
+    /// The last event of the last closed day.
     to: Seq,
     summaries: BTreeMap<Slug, Vec<Summary>>,
-    /// Entries a topic and day.
+    /// Number of entries by topic and day.
     used: BTreeMap<(Slug, jiff::civil::Date), usize>,
 }
 
-/// The last glance.
+/// The result of the last call.
 struct CachedGlance {
     head: Hash,
     told: PastDays,
@@ -44,7 +44,7 @@ struct CachedGlance {
     bytes: usize,
 }
 
-/// The last glance at a memory, if there was one since something was erased.
+/// Cache of the last result; empty after an erasure.
 pub(crate) struct GlanceCache(Mutex<Last>);
 
 impl Default for GlanceCache {
@@ -56,7 +56,7 @@ impl Default for GlanceCache {
 #[derive(Default)]
 struct Last {
     kept: Option<Arc<CachedGlance>>,
-    /// How often everything was let go of.
+    /// How often the cache was cleared.
     forgotten: u64,
 }
 
@@ -66,29 +66,29 @@ impl GlanceCache {
         self.0.lock()
     }
 
-    /// Lets go of everything: some of it may have been erased.
+    /// Clears the cache, since some of its text may have been erased.
     pub(crate) fn forget(&self) {
         let mut last = self.last();
         last.kept = None;
         last.forgotten += 1;
     }
 
-    /// What it takes, estimated.
+    /// Estimated size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.last().kept.as_ref().map_or(0, |kept| kept.bytes)
     }
 
-    /// What the pages say, as JSON.
+    /// The cached pages as JSON.
     pub(crate) fn texts(&self) -> Option<String> {
         let kept = self.last().kept.clone()?;
         serde_json::to_string(&*kept.glance).ok()
     }
 }
 
-/// Makes the pages of a memory from its ledger, and writes nothing.
+/// Builds the pages of a memory from its ledger, without writing files.
 ///
 /// # Errors
-/// `NotFound` without such a user; `Corrupt` if the ledger cannot be read.
+/// `NotFound` if there is no such user; `Corrupt` if the ledger cannot be read.
 pub fn glance(engine: &Engine, user: &UserId) -> Result<Arc<MemoryGlance>> {
     let open = engine.open(user)?;
     let (kept, forgotten) = {
@@ -104,7 +104,7 @@ pub fn glance(engine: &Engine, user: &UserId) -> Result<Arc<MemoryGlance>> {
     }
     let mut told = kept.map(|kept| kept.told.clone()).unwrap_or_default();
     let glance = Arc::new(tell(&open, user, head, &mut told)?);
-    // The pages say every summary once more, in their own way.
+    // Counted twice, because the pages repeat every summary.
     let bytes = 2 * serde_json::to_string(&*glance).map_or(0, |text| text.len());
     let mut last = open.glanced.last();
     if last.forgotten == forgotten {
@@ -113,7 +113,7 @@ pub fn glance(engine: &Engine, user: &UserId) -> Result<Arc<MemoryGlance>> {
     Ok(glance)
 }
 
-/// Tells the days that are not told yet: those that are over into `told`, the last one into the glance alone.
+/// Summarises the remaining days: closed ones into `told`, the last one only into the result.
 fn tell(open: &OpenMemory, user: &UserId, head: Seq, told: &mut PastDays) -> Result<MemoryGlance> {
     let mut of_today: Vec<(Slug, Summary)> = Vec::new();
     if head > told.to {

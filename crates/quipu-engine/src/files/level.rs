@@ -1,4 +1,4 @@
-//! Level: writing what the ledger says into the folder, all of it or what came since.
+//! Writes the ledger's content into the user's folder: all of it, or what is new.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,30 +18,28 @@ use crate::error::{Error, Result};
 use crate::memory::OpenMemory;
 use crate::ports::UserVault;
 
-/// Files written in one durable step.
+/// Most files, and approximate number of bytes, written in one durable step.
 const BATCH_FILES: usize = 4096;
-/// Bytes written in one durable step, about.
 const BATCH_BYTES: usize = 64 << 20;
 
-/// How to write.
+/// Options of writing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct VaultOptions {
-    /// Only say what would be done.
+    /// Reports what would be done, without writing.
     pub dry_run: bool,
-    /// Look for pages that were edited by hand also where nothing else is to be written.
+    /// Looks for pages edited by hand even if nothing else is to be written.
     pub look: bool,
 }
 
-/// Brings a user's folder level with the ledger, and makes it if there is none. What came since is added where that is
-/// enough; after a revert, an erasure or an interrupted step everything is made anew.
+/// Updates or creates a user's folder. Rewrites it whole after a revert, an erasure or an interrupted step.
 ///
 /// # Errors
-/// `NotFound` without such a user; `Unavailable` without a place for files; `Refused` if something foreign is in the way.
+/// `NotFound` without such a user; `Unavailable` without a place for files; `Refused` if a foreign file is in the way.
 pub fn level(engine: &Engine, user: &UserId, options: VaultOptions) -> Result<VaultReport> {
     written(engine, user, options, false)
 }
 
-/// Makes everything in a user's folder anew from the ledger. Files that are as they should be are left alone.
+/// Rewrites a user's folder from the ledger. Files that are already correct are not touched.
 ///
 /// # Errors
 /// As [`level`].
@@ -49,11 +47,10 @@ pub fn rebuild(engine: &Engine, user: &UserId, options: VaultOptions) -> Result<
     written(engine, user, options, true)
 }
 
-/// Compares a user's folder with what the ledger says it should hold. Nothing is changed: what would be written is what
-/// differs.
+/// Lists, as files that would be written, how a user's folder differs from the ledger. Changes nothing.
 ///
 /// # Errors
-/// `NotFound` without such a user or folder.
+/// `NotFound` if there is no such user or folder.
 pub fn verify(engine: &Engine, user: &UserId) -> Result<VaultReport> {
     let open = engine.open(user)?;
     let beneath = super::open(engine, user, false)?.ok_or_else(|| super::missing(user))?;
@@ -75,7 +72,6 @@ fn written(engine: &Engine, user: &UserId, options: VaultOptions, all: bool) -> 
         let version = open.read().memory.seq();
         return Ok(VaultReport { folder: vault.place(), version, ..VaultReport::default() });
     }
-    // Before a page is written, what a person changed on it is taken up.
     let edited = if options.dry_run {
         edits::would_take_up(engine, &open, vault.as_mut())?
     } else {
@@ -88,8 +84,7 @@ fn written(engine: &Engine, user: &UserId, options: VaultOptions, all: bool) -> 
     Ok(VaultReport { edited, ..report })
 }
 
-/// Before an erasure: what a person changed on pages is taken up, for the pages are written anew after it. `allowed` says
-/// whether the erasure will be; it is asked only where something was changed.
+/// Takes up edits by hand before an erasure rewrites the pages. `allowed` is called only if there are edits.
 pub(crate) fn before_erasure(
     engine: &Engine,
     open: &OpenMemory,
@@ -105,7 +100,7 @@ pub(crate) fn before_erasure(
     edits::take_up(engine, open, vault.as_mut()).map(drop)
 }
 
-/// After an erasure: no file holds what was erased. Names the files that changed.
+/// Removes erased content from all files after an erasure. Returns the files that changed.
 pub(crate) fn after_erasure(engine: &Engine, open: &OpenMemory, user: &UserId) -> Result<Vec<String>> {
     let _alone = open.files.lock();
     let Some(mut vault) = super::alone(engine, user, false)? else { return Ok(Vec::new()) };
@@ -116,14 +111,14 @@ pub(crate) fn after_erasure(engine: &Engine, open: &OpenMemory, user: &UserId) -
     Ok(report.written.into_iter().chain(report.removed).chain(removed).collect())
 }
 
-/// Takes away a user's folder. True if there was one.
+/// Deletes a user's folder. Returns true if there was one.
 pub(crate) fn remove_all(engine: &Engine, user: &UserId) -> Result<bool> {
     let Some(vault) = super::alone(engine, user, false)? else { return Ok(false) };
     vault.remove_all()?;
     Ok(true)
 }
 
-/// Files on their way into a folder: what is there already is not written again.
+/// Buffers files on their way into a folder and skips those that are already there.
 struct FileWriter<'a> {
     vault: &'a mut dyn UserVault,
     report: VaultReport,
@@ -153,7 +148,7 @@ impl<'a> FileWriter<'a> {
         Ok(())
     }
 
-    /// A file of a closed entry: one of an older version that says the same stays as it is.
+    /// Writes a file of a closed entry. A file of an older format version with the same content is not replaced.
     fn put_closed(&mut self, at: VaultPath, bytes: Vec<u8>, schema: &FileSchema) -> Result<()> {
         let there = self.vault.read(&at)?;
         if there.is_some_and(|there| schema.says_the_same(&there, &bytes)) {
@@ -207,7 +202,7 @@ impl<'a> FileWriter<'a> {
         self.put_closed(file("summary.json")?, summary, &schemas.entry_summary)
     }
 
-    /// The last step: says what the folder is level with, and takes the mark away.
+    /// The last step: records the version of the folder and removes the mark.
     fn finish(mut self, standing: AuditStatus) -> Result<VaultReport> {
         let standing = AuditStatus { versions: self.vault.schemas().ids(), ..standing };
         self.put(path(STANDING)?, to_page(&standing)?)?;
@@ -217,7 +212,7 @@ impl<'a> FileWriter<'a> {
     }
 }
 
-/// The pages of some topics, then those of the whole memory if any of them changed.
+/// Writes the pages of some topics, then those of the whole memory if any of them changed.
 fn pages(pen: &mut FileWriter<'_>, user: &UserId, topics: &BTreeSet<Slug>) -> Result<()> {
     pen.flush()?;
     for topic in topics {
@@ -237,7 +232,6 @@ fn pages(pen: &mut FileWriter<'_>, user: &UserId, topics: &BTreeSet<Slug>) -> Re
     pen.flush()
 }
 
-/// Everything, from the first event on.
 fn anew(open: &OpenMemory, user: &UserId, vault: &mut dyn UserVault) -> Result<VaultReport> {
     let (head, hash) = {
         let state = open.read();
@@ -266,7 +260,7 @@ fn anew(open: &OpenMemory, user: &UserId, vault: &mut dyn UserVault) -> Result<V
         })?;
     }
     pen.flush()?;
-    // What must not be there goes before the pages are made of what is.
+    // Surplus files are removed before the pages are built from the files there are.
     let surplus = surplus(pen.vault, &pen.named)?;
     pen.remove(&surplus)?;
     topics.extend(pages::topics(pen.vault)?);
@@ -282,11 +276,10 @@ fn standing(
     (lines_bytes, audit_bytes): (u64, u64),
 ) -> AuditStatus {
     let (schema, user, head_hash) = (VAULT.id(), user.clone(), hash.to_owned());
-    // Which versions they are in is known to the folder.
     AuditStatus { schema, user, head_seq: head, head_hash, open_from, lines_bytes, audit_bytes, versions: Vec::new() }
 }
 
-/// The ledger's own lines and the audit log; returns the length of the newest file of each.
+/// Writes the ledger's lines and the audit log; returns the length of the newest file of each.
 fn lines(open: &OpenMemory, head: Seq, pen: &mut FileWriter<'_>) -> Result<(u64, u64)> {
     let mut audit = String::new();
     let mut newest = 0;
@@ -304,7 +297,7 @@ fn lines(open: &OpenMemory, head: Seq, pen: &mut FileWriter<'_>) -> Result<(u64,
     Ok((newest, audit_bytes))
 }
 
-/// The lines of a stretch, and what the audit log says of it.
+/// The ledger lines and the audit lines of a range of events.
 fn read_lines(open: &OpenMemory, first: Seq, last: Seq) -> Result<(String, String)> {
     let (mut lines, mut audit) = (String::new(), String::new());
     let mut fault = None;
@@ -327,7 +320,7 @@ fn read_lines(open: &OpenMemory, first: Seq, last: Seq) -> Result<(String, Strin
     fault.map_or(Ok((lines, audit)), Err)
 }
 
-/// Files Quipu names that must not be there. What it would never name is left alone: it is a person's.
+/// Files with names of Quipu's that must not exist. Other files belong to a person and are left alone.
 fn surplus(vault: &mut dyn UserVault, named: &BTreeSet<VaultPath>) -> Result<Vec<VaultPath>> {
     let mut found = Vec::new();
     for topic in pages::topics(vault)? {
@@ -350,7 +343,7 @@ fn surplus(vault: &mut dyn UserVault, named: &BTreeSet<VaultPath>) -> Result<Vec
     Ok(there)
 }
 
-/// What came since; `None` if that is not enough and everything must be made anew.
+/// Adds what is new; `None` if everything must be rewritten.
 fn added(open: &OpenMemory, user: &UserId, vault: &mut dyn UserVault) -> Result<Option<VaultReport>> {
     let Some(was) = standing_of(user, vault)? else { return Ok(None) };
     let (head, hash) = {
@@ -404,7 +397,7 @@ fn added(open: &OpenMemory, user: &UserId, vault: &mut dyn UserVault) -> Result<
     pen.finish(standing(user, head, &hash.to_hex(), open_from, (lines_bytes, audit_bytes))).map(Some)
 }
 
-/// True if nothing was recorded since the folder was written.
+/// Returns true if nothing was recorded since the folder was written.
 fn is_level(open: &OpenMemory, user: &UserId, vault: &mut dyn UserVault) -> Result<bool> {
     let was = standing_of(user, vault)?;
     let state = open.read();
@@ -412,10 +405,7 @@ fn is_level(open: &OpenMemory, user: &UserId, vault: &mut dyn UserVault) -> Resu
     Ok(was.is_some_and(|was| was.head_seq == state.memory.seq() && was.head_hash == head.as_str()))
 }
 
-/// True if plain files are kept and the folder is behind the ledger. One that is being written just now is not.
-///
-/// # Errors
-/// What the place for files says.
+/// Returns true if plain files are kept and the folder is behind the ledger; false while the folder is being written.
 pub(crate) fn lags(engine: &Engine, open: &OpenMemory) -> Result<bool> {
     if !engine.keeps_artifacts() || open.read().memory.seq() == 0 {
         return Ok(false);
@@ -427,13 +417,13 @@ pub(crate) fn lags(engine: &Engine, open: &OpenMemory) -> Result<bool> {
     }
 }
 
-/// What the folder says it is level with; none if it cannot be built upon.
+/// The recorded version of the folder; `None` if the folder must be rewritten.
 fn standing_of(user: &UserId, vault: &mut dyn UserVault) -> Result<Option<AuditStatus>> {
     if vault.read(&path(UNFINISHED)?)?.is_some() {
         return Ok(None);
     }
     let standing = vault.read(&path(STANDING)?)?.and_then(|bytes| VAULT.read::<AuditStatus>(&bytes).ok());
-    // Pages of other versions are made anew, of the entries there are.
+    // Pages of other format versions are rewritten from the entries.
     let versions = vault.schemas().ids();
     let fits =
         |standing: &AuditStatus| standing.user == *user && standing.head_seq > 0 && standing.versions == versions;
@@ -449,7 +439,7 @@ fn hash_at(open: &OpenMemory, seq: Seq) -> Result<Option<String>> {
     Ok(found)
 }
 
-/// Adds the lines of new events; none if the files are not as long as they should be.
+/// Appends the lines of new events; `None` if the files do not have the expected length.
 fn append_lines(
     open: &OpenMemory,
     was: &AuditStatus,
@@ -485,7 +475,6 @@ fn append_lines(
     }
 }
 
-/// The entries that are open in the folder, with their files.
 fn open_files(vault: &mut dyn UserVault) -> Result<Vec<(Slug, String, Vec<VaultPath>)>> {
     let mut found = Vec::new();
     for topic in pages::topics(vault)? {
@@ -501,7 +490,6 @@ fn open_files(vault: &mut dyn UserVault) -> Result<Vec<(Slug, String, Vec<VaultP
     Ok(found)
 }
 
-/// How many closed entries a topic has of a day.
 fn closed_entries(vault: &mut dyn UserVault, topic: &Slug, date: jiff::civil::Date) -> Result<usize> {
     let of = date.to_string();
     let named = vault.list(Some(&path(&format!("topics/{topic}"))?))?;

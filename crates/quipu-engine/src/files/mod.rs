@@ -1,7 +1,8 @@
-//! Plain files: bringing a user's folder level with the ledger, making it anew, proving it, and going back from it.
+//! Plain files: keeps a user's folder up to date with the ledger, rebuilds and verifies it, and restores a ledger from
+//! it.
 //!
-//! The folder follows from the ledger and from nothing else: making it anew gives the same bytes. While it is written, a
-//! mark lies in it; whoever finds the mark makes it anew.
+//! The folder is a function of the ledger: rewriting it gives the same bytes. A mark file exists while the folder is
+//! being written; if it is found later, everything is rewritten.
 
 mod days;
 mod edits;
@@ -31,19 +32,19 @@ use crate::error::{Error, Result};
 use crate::memory::OpenMemory;
 use crate::ports::UserVault;
 
-/// What the folder is level with.
+/// Records the version the folder was written from.
 const STANDING: &str = "index/vault.json";
-/// There while files are being written.
+/// Mark file that exists while files are being written.
 const UNFINISHED: &str = "index/unfinished";
-/// One line an event.
+/// The audit log, one line per event.
 const AUDIT: &str = "index/audit.log";
 
-/// A path Quipu made up itself.
+/// Parses a path built by Quipu itself.
 fn path(text: &str) -> Result<VaultPath> {
     VaultPath::parse(text).map_err(|refusal| Error::Bug(refusal.to_string()))
 }
 
-/// A user's folder.
+/// Opens a user's folder.
 pub(crate) fn open(engine: &Engine, user: &UserId, create: bool) -> Result<Option<Box<dyn UserVault>>> {
     match &engine.optional.vault {
         Some(vault) => Ok(vault.open(user, create)?),
@@ -51,24 +52,25 @@ pub(crate) fn open(engine: &Engine, user: &UserId, create: bool) -> Result<Optio
     }
 }
 
-/// The same, with nobody else writing there until it is dropped.
+/// Opens a user's folder with exclusive access until it is dropped.
 pub(crate) fn alone(engine: &Engine, user: &UserId, create: bool) -> Result<Option<Box<dyn UserVault>>> {
     for _ in 0..=limit::CONFLICT_RETRIES_MAX {
         match open(engine, user, create)? {
             None => return Ok(None),
             Some(vault) if vault.alone()? => return Ok(Some(vault)),
-            // Taken away while this one waited.
+            // The folder was removed while this call waited.
             Some(_) => {}
         }
     }
     Err(Error::Unavailable(format!("the plain files of user {user} are taken away again and again; try again")))
 }
 
-/// The same, made if need be, with the memory at what another process had appended when it was done there.
+/// Opens or creates a user's folder with exclusive access, and includes in the memory the events that other processes
+/// have appended.
 fn level_alone(engine: &Engine, memory: &OpenMemory) -> Result<Option<Box<dyn UserVault>>> {
     let Some(vault) = alone(engine, memory.user(), true)? else { return Ok(None) };
     match memory.writer().and_then(|mut writer| memory.catch_up(engine, &mut writer)) {
-        // The folder of a user who was deleted is not left behind.
+        // The folder of a deleted user is removed.
         Err(Error::NotFound(why)) => {
             vault.remove_all()?;
             Err(Error::NotFound(why))
@@ -78,5 +80,5 @@ fn level_alone(engine: &Engine, memory: &OpenMemory) -> Result<Option<Box<dyn Us
 }
 
 fn missing(user: &UserId) -> Error {
-    Error::NotFound(format!("there are no plain files of user {user} here; `quipu vault rebuild` makes them"))
+    Error::NotFound(format!("there are no plain files of user {user} here; `quipu files rebuild` makes them"))
 }

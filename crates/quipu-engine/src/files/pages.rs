@@ -1,4 +1,5 @@
-//! Pages made from files: a topic's from its entries' summaries, the whole memory's from the topics'. No ledger is asked.
+//! Builds pages from files: a topic's from the summaries of its entries, the whole memory's from the topics'. The
+//! ledger is not used.
 
 use std::collections::BTreeMap;
 
@@ -9,22 +10,22 @@ use super::path;
 use crate::error::{Error, Result};
 use crate::ports::UserVault;
 
-/// Files, by path.
+/// Files by path.
 pub(super) type Files = BTreeMap<VaultPath, Vec<u8>>;
 
-/// Where the last written version of a page lies, to tell a person's changes from Quipu's.
+/// Path of the last written version of a page, used to detect edits by hand.
 pub(super) fn written_copy(page: &VaultPath) -> Result<VaultPath> {
     path(&format!("index/written/{page}"))
 }
 
-/// The topics that have a folder.
+/// The topics with a folder.
 pub(super) fn topics(vault: &mut dyn UserVault) -> Result<Vec<Slug>> {
     let named = vault.list(Some(&path("topics")?))?;
     let slug = |named: &crate::ports::FolderEntry| named.is_folder.then(|| Slug::parse(&named.name)).flatten();
     Ok(named.iter().filter_map(slug).collect())
 }
 
-/// The entries of a topic: their folders, and whether they are still open.
+/// The folders of a topic's entries, and whether they are still open.
 pub(super) fn entry_folders(vault: &mut dyn UserVault, topic: &Slug) -> Result<Vec<(VaultPath, bool)>> {
     let mut folders = Vec::new();
     for (below, open) in [(format!("topics/{topic}"), false), (format!("topics/{topic}/open"), true)] {
@@ -37,14 +38,14 @@ pub(super) fn entry_folders(vault: &mut dyn UserVault, topic: &Slug) -> Result<V
     Ok(folders)
 }
 
-/// `2024-03-12`, or `2024-03-12-2`.
+/// Matches `2024-03-12` and `2024-03-12-2`.
 pub(super) fn is_entry(name: &str) -> bool {
     let Some((date, number)) = name.split_at_checked(10) else { return false };
     let number = number.is_empty() || number.strip_prefix('-').is_some_and(|digits| digits.parse::<u32>().is_ok());
     number && date.parse::<jiff::civil::Date>().is_ok()
 }
 
-/// The pages of a topic, from its entries; none if it has none.
+/// The pages of a topic, from its entries; `None` if it has none.
 pub(super) fn of_topic(vault: &mut dyn UserVault, topic: &Slug) -> Result<Option<Files>> {
     let schemas = vault.schemas();
     let mut summaries: Vec<(Summary, bool)> = Vec::new();
@@ -63,12 +64,12 @@ pub(super) fn of_topic(vault: &mut dyn UserVault, topic: &Slug) -> Result<Option
     Ok(Some(files))
 }
 
-/// The pages of the whole memory, from those of its topics.
+/// The pages of the whole memory, from the pages of the topics.
 pub(super) fn of_all(vault: &mut dyn UserVault, user: &UserId) -> Result<Files> {
     let schemas = vault.schemas();
     let mut memories: Vec<TopicMemory> = Vec::new();
     for topic in topics(vault)? {
-        // The last written one: what a person does to a page is proposed, not taken as it is.
+        // Reads the last written version, because edits by hand are only proposed.
         let file = written_copy(&VaultPath::in_topic(&topic, "topic_memory.json")?)?;
         let Some(bytes) = vault.read(&file)? else { continue };
         memories
@@ -87,10 +88,10 @@ fn page(files: &mut Files, at: VaultPath, bytes: Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Makes every page again from the entries in the folder alone: no ledger, no database. Returns the files.
+/// Writes every page again from the entries in the folder, without ledger or database. Returns the files.
 ///
 /// # Errors
-/// `Corrupt` if an entry cannot be read; `Refused` and `Unavailable` as the folder says.
+/// `Corrupt` if an entry cannot be read; `Refused` and `Unavailable` from the folder.
 pub fn rebuild_pages(vault: &mut dyn UserVault, user: &UserId) -> Result<Vec<String>> {
     let mut written = Vec::new();
     let mut put = |vault: &mut dyn UserVault, files: Files| -> Result<()> {
@@ -106,7 +107,7 @@ pub fn rebuild_pages(vault: &mut dyn UserVault, user: &UserId) -> Result<Vec<Str
     Ok(written)
 }
 
-/// Makes the pages of the whole memory again from the topics' in the folder alone. Returns the files.
+/// Writes the pages of the whole memory again from the topic pages in the folder. Returns the files.
 ///
 /// # Errors
 /// As [`rebuild_pages`].

@@ -1,36 +1,36 @@
-//! What came of writing files.
+//! Report on writing files.
 
 use std::path::PathBuf;
 
 use quipu_core::id::ItemId;
 use serde::Serialize;
 
-/// A page that was edited by hand, and what came of it.
+/// A page that was edited by hand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EditedPage {
     /// The page.
     pub page: String,
-    /// Where the page as it was found is kept now.
+    /// Path of the copy of the edited page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
-    /// What waits for a decision because of it.
+    /// Reviews opened for the edits: id and text.
     pub proposed: Vec<(ItemId, String)>,
 }
 
 /// What was done in a folder, or would be.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct VaultReport {
-    /// Where it is.
+    /// Path of the folder.
     pub folder: PathBuf,
-    /// The version it is level with.
+    /// The version the folder is up to date with.
     pub version: u64,
-    /// Files that were written, by path.
+    /// Files that were written.
     pub written: Vec<String>,
-    /// Files that were taken away.
+    /// Files that were removed.
     pub removed: Vec<String>,
-    /// Files that are as they should be.
+    /// Number of files that were already correct.
     pub unchanged: u64,
-    /// True if everything was made anew.
+    /// True if everything was rewritten.
     pub anew: bool,
     /// Pages that were edited by hand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -38,7 +38,7 @@ pub struct VaultReport {
 }
 
 impl VaultReport {
-    /// True if nothing had to be done.
+    /// Returns true if no file had to be written or removed.
     pub fn is_level(&self) -> bool {
         self.written.is_empty() && self.removed.is_empty()
     }

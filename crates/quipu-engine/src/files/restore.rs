@@ -1,4 +1,4 @@
-//! Restore: a ledger from the lines in a folder, or from lines that came another way.
+//! Restores a ledger from the lines in a folder or from a list of events.
 
 use std::path::PathBuf;
 
@@ -17,45 +17,47 @@ use crate::ports::{StoreError, UserVault};
 /// Events made durable in one step.
 const BATCH: usize = 512;
 
-/// What came of a restore.
+/// Result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RestoredLedger"))]
 pub struct RestoredFolder {
-    /// Whose memory.
+    /// The user.
     pub user_id: UserId,
-    /// How many events.
+    /// Number of events.
     pub events: Seq,
-    /// The newest hash: the same as before.
+    /// Hash of the newest event, as before.
+    #[cfg_attr(feature = "schema", schemars(with = "quipu_core::schema::HexHash"))]
     pub head_hash: String,
-    /// True if it was only tried.
+    /// True if nothing was written.
     pub dry_run: bool,
-    /// Where the ledger that was there before is now.
+    /// Where the previous ledger was moved to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set_aside: Option<PathBuf>,
 }
 
-/// How to restore.
+/// Options of a restore.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RestoreOptions {
-    /// Only try it.
+    /// Checks everything, but writes nothing.
     pub dry_run: bool,
-    /// A memory that is there is set aside, in the same step in which the restored one takes its place; without this, a user who
-    /// has one is refused.
+    /// Sets an existing memory aside in the same step in which the restored one replaces it. Without this, an existing
+    /// memory is an error.
     pub replace: bool,
 }
 
-/// Puts a user's ledger back from the lines in the user's folder; the database need not be there. The ledger is built where nobody
-/// sees it and then takes its place in one step: at every moment the user has the old memory, or the restored one.
+/// Restores a user's ledger from the lines in the user's folder, without the database. The ledger is built out of sight
+/// and put in place in one step, so readers see the old memory or the restored one.
 ///
 /// # Errors
-/// `NotFound` without a folder; `Corrupt` if the lines are not a whole, intact ledger of this user; `Refused` if the user
-/// has a memory and `replace` is off; `Unavailable` if it is to be replaced while other processes use the folder.
+/// `NotFound` without a folder; `Corrupt` if the lines are not a complete, intact ledger of this user; `Refused` if the
+/// user has a memory and `replace` is off; `Unavailable` if the memory to replace is in use by other processes.
 pub fn restore(engine: &Engine, user: &UserId, options: RestoreOptions, watch: Watch<'_>) -> Result<RestoredFolder> {
     let mut vault = super::open(engine, user, false)?.ok_or_else(|| missing(user))?;
     let events = read_lines(vault.as_mut(), user)?;
     receive(engine, user, &events, options, watch)
 }
 
-/// The events in a folder, in order.
+/// Reads the events in a folder, in order.
 fn read_lines(vault: &mut dyn UserVault, user: &UserId) -> Result<Vec<SealedEvent>> {
     let mut events = Vec::new();
     for named in vault.list(Some(&path("index/ledger")?))?.iter().filter(|named| !named.is_folder) {
@@ -75,10 +77,11 @@ fn read_lines(vault: &mut dyn UserVault, user: &UserId) -> Result<Vec<SealedEven
     Ok(events)
 }
 
-/// Makes a new ledger of these events, byte for byte, once every one of them has proved intact.
+/// Creates a ledger from these events, byte for byte, after verifying all of them.
 ///
 /// # Errors
-/// `Refused` if the user has a memory already that is not to be replaced; `Corrupt` if the events are not a whole, intact ledger of this user.
+/// `Refused` if the user has a memory that is not to be replaced; `Corrupt` if the events are not a complete, intact
+/// ledger of this user.
 pub(crate) fn receive(
     engine: &Engine,
     user: &UserId,
@@ -96,7 +99,7 @@ pub(crate) fn receive(
         let text = format!("user {user} has a memory here; it is replaced only if that is asked for (`--replace`)");
         Error::Refused(text)
     };
-    // A memory that is to be replaced may be one that cannot be read.
+    // The memory to be replaced may be unreadable.
     if !options.replace && !engine.open(user)?.is_absent() {
         return Err(taken());
     }
@@ -124,7 +127,7 @@ pub(crate) fn receive(
         Err(StoreError::Exists(_)) => return Err(taken()),
         outcome => restored.set_aside = outcome?,
     }
-    // Folds it once, so that a ledger that cannot be read is noticed now.
+    // Folds it once, so that an unreadable ledger is detected now.
     engine.forget_open(user);
     engine.open_existing(user)?;
     Ok(restored)

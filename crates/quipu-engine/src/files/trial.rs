@@ -1,4 +1,4 @@
-//! A trial: a folder that is read as it is and written nowhere, to see what a command would do.
+//! A dry-run folder: reads an existing folder and holds writes in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -7,14 +7,14 @@ use quipu_core::artifact::{Schemas, VaultPath};
 
 use crate::ports::{FolderEntry, UserVault, VaultError};
 
-/// What would be in a folder. `None` in `changed` is a file that would be gone.
+/// The content a folder would have. `None` in `changed` is a removed file.
 pub(super) struct DryRunFolder {
     beneath: Option<Box<dyn UserVault>>,
     changed: BTreeMap<String, Option<Vec<u8>>>,
 }
 
 impl DryRunFolder {
-    /// Over a folder that may not be there yet.
+    /// Creates a dry run over a folder that may not exist.
     pub(super) fn over(beneath: Option<Box<dyn UserVault>>) -> Self {
         Self { beneath, changed: BTreeMap::new() }
     }

@@ -1,5 +1,5 @@
-//! Compact: near-duplicates become one, what is said again and again becomes part of the profile, what nobody comes back to
-//! leaves the active index. Nothing is deleted, and one revert takes it all back.
+//! Compaction: merges near-duplicates, promotes repeated claims to the profile, and removes unused items from the
+//! active index. Nothing is deleted, and one revert undoes all of it.
 
 use quipu_core::growth::{ActiveIndex, active_index};
 use serde::Serialize;
@@ -10,28 +10,29 @@ use crate::growth::consolidate::{self, ConsolidateOptions, ConsolidateReport, De
 use crate::memory::MemoryRef;
 use crate::memory::checkpoint;
 
-/// What a compaction decides, in order.
+/// The decisions of a compaction, in order.
 pub(crate) const DECIDES: [Decide; 4] =
     [|desk, _| desk.duplicates(), |desk, _| desk.promotions(), |desk, _| desk.outdated(), |desk, _| desk.demotions()];
 
-/// What a compaction did.
+/// Result of a compaction.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompactReport {
     /// What was done.
     #[serde(flatten)]
     pub grown: ConsolidateReport,
-    /// What was looked at first before.
+    /// The active index before.
     pub before: ActiveIndex,
-    /// What is looked at first now.
+    /// The active index after.
     pub after: ActiveIndex,
 }
 
 /// Compacts a memory.
 ///
-/// Returns once everything is durable. Taking back its events leaves the memory as it was, to the byte.
+/// Returns once everything is durable. Reverting its events restores the memory byte for byte.
 ///
 /// # Errors
-/// `NotFound` without such a user; else as for every append.
+/// `NotFound` if there is no such user; otherwise as for every append.
 pub fn compact<'a>(
     engine: &Engine,
     memory: impl Into<MemoryRef<'a>>,

@@ -1,4 +1,4 @@
-//! Growing: what is decided on the memory as it is, appended as events of one name.
+//! Consolidation: appends the decisions of compaction, evolution and reflection as events with a common reference.
 
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Draft, Origin, SourceKind};
@@ -13,12 +13,12 @@ use crate::error::Result;
 use crate::memory::commit;
 use crate::memory::{OpenMemory, fold};
 
-/// How much to do.
+/// Limits of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct ConsolidateOptions {
-    /// Only say what would be done.
+    /// Reports what would be done, without appending.
     pub dry_run: bool,
-    /// At most so many events; what is left waits for the next time.
+    /// Most events per run; the rest is left for the next run.
     pub events_max: usize,
 }
 
@@ -30,46 +30,48 @@ impl Default for ConsolidateOptions {
 
 /// One thing that was done, or would be.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConsolidationEvent {
-    /// What it is.
+    /// The kind of decision.
     pub what: GrowthSubject,
-    /// The items it is about; of items that become one, the one that stays comes first.
+    /// The items concerned. In a merge the remaining item comes first.
     pub items: Vec<ItemId>,
-    /// What they say, in a line.
+    /// Their content in one line.
     pub text: String,
-    /// Why.
+    /// The reason.
     pub because: String,
-    /// The event, unless it was only tried.
+    /// The event; `None` in a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_seq: Option<Seq>,
 }
 
-/// What was done.
+/// Result of a run.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConsolidateReport {
-    /// The version it was decided on.
+    /// The version the decisions are based on.
     pub version: Seq,
-    /// What all its events share: `quipu revert --source` takes them back together. None if there is none.
+    /// Reference shared by all events of the run; `quipu revert --source` reverts them together. `None` without events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// True if nothing was appended.
     pub dry_run: bool,
     /// What was done, in order.
     pub done: Vec<ConsolidationEvent>,
-    /// What is left for the next time, as far as it is known now.
+    /// Number of known decisions left for the next run.
     pub left: usize,
-    /// What a model proposed that was not taken, and why.
+    /// Proposals of a model that were rejected, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Rejection>,
-    /// Why a model that was asked did not answer, if it did not.
+    /// Why the model did not answer, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
 }
 
-/// What can be decided, each on the memory as the one before left it.
+/// A source of decisions. Each decides on the memory as the one before left it.
 pub(crate) type Decide = fn(&GrowthContext<'_>, Name<'_>) -> Vec<GrowthProposal>;
 
-/// What one kind of growing would do now, but for what was taken back.
+/// The decisions that a run would make now, without those that were reverted before.
 pub(crate) fn proposals(
     engine: &Engine,
     memory: &Memory,
@@ -81,7 +83,7 @@ pub(crate) fn proposals(
     desk.fresh(decided.collect())
 }
 
-/// What was done by growing and taken back by hand: to do it again would undo that.
+/// Growth events that a person reverted. Deciding the same again would undo the revert.
 pub(crate) fn taken_back(open: &OpenMemory) -> Result<TakenBack> {
     let mut found = TakenBack::default();
     let skipped: Vec<Seq> = {
@@ -101,10 +103,11 @@ pub(crate) fn taken_back(open: &OpenMemory) -> Result<TakenBack> {
     Ok(found)
 }
 
-/// What the references of growing start with.
+/// Prefixes of the references of growth events.
 const NAMES: [&str; 3] = ["compact:", "evolve:", "reflect:"];
 
-/// Decides and appends, until nothing is left or the budget is spent. Each event is decided on the memory it is appended to.
+/// Decides and appends until nothing is left or the budget is spent. Each event is decided on the memory it is appended
+/// to.
 pub(crate) fn grow(
     engine: &Engine,
     open: &OpenMemory,
@@ -115,7 +118,7 @@ pub(crate) fn grow(
     grow_for(engine, open, (name, usize::MAX), decides, options)
 }
 
-/// The same, each decision once.
+/// As [`grow`], but calls each of `decides` once.
 pub(crate) fn grow_once(
     engine: &Engine,
     open: &OpenMemory,

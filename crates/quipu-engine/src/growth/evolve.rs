@@ -1,6 +1,6 @@
-//! Evolve: what recurs in the core document is proposed as a category of its own, and promoted once somebody says so.
+//! Schema evolution: proposes patterns of the core document as categories, and promotes them on confirmation.
 //!
-//! A predicate over the memory: what is done is no longer due, so that a second run, or one after a crash, finds the rest.
+//! Due patterns are computed from the memory, so another run, also one after a crash, finds only what is left.
 
 use std::collections::BTreeMap;
 
@@ -27,16 +27,16 @@ use crate::memory::State;
 use crate::memory::checkpoint;
 use crate::memory::{Receipt, commit};
 
-/// How to evolve.
+/// Options of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct EvolveOptions {
-    /// How much must speak for a category.
+    /// Support a pattern needs to become a category.
     pub thresholds: PromotionThresholds,
-    /// Only say what would be done.
+    /// Reports what would be done, without appending.
     pub dry_run: bool,
-    /// Promote what is due at once, as the user's own word, and ask nobody.
+    /// Promotes due patterns at once, on the user's authority, instead of proposing them.
     pub apply: bool,
-    /// At most so many events, and never more than [`limit::CANDIDATES_MAX`].
+    /// Most events per run, bounded by [`limit::CANDIDATES_MAX`].
     pub events_max: usize,
 }
 
@@ -47,12 +47,13 @@ impl Default for EvolveOptions {
     }
 }
 
-/// What a promotion makes of the document.
+/// The effect of a promotion on the document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromotionPreview {
-    /// What moves, place by place.
+    /// The values that move.
     pub moves: Vec<Moved>,
-    /// The category as it will be.
+    /// The category after the promotion.
     pub category: Value,
 }
 
@@ -62,55 +63,54 @@ impl PromotionPreview {
     }
 }
 
-/// A pattern, how it stands, and what came of it.
+/// A pattern, its status, and what the run did with it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Pattern {
-    /// The pattern, what it would become, and how it stood before this run.
+    /// The pattern, the proposed category, and the status before this run.
     #[serde(flatten)]
     pub survey: Survey,
-    /// What its promotion would make of the document; only if it is due.
+    /// The effect of its promotion; only if it is due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preview: Option<PromotionPreview>,
-    /// The event that proposed or promoted it in this run.
+    /// The event of this run that proposed or promoted it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_seq: Option<Seq>,
-    /// What waits for a person because of this run.
+    /// The review opened by this run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<ItemId>,
-    /// Why it was not promoted although it is due.
+    /// Why a due pattern was not promoted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Debug, Clone, Serialize)]
 pub struct Evolution {
     /// The version it was computed from.
     pub version: Seq,
     /// True if nothing was recorded.
     pub dry_run: bool,
-    /// True if what was due was promoted, not proposed.
+    /// True if due patterns were promoted instead of proposed.
     pub applied: bool,
-    /// What recurs, those with the most support first.
+    /// The patterns, those with the most support first.
     pub patterns: Vec<Pattern>,
-    /// Why a model that names patterns did not name some, if it did not: they are named by rule.
+    /// Why the model failed to name some patterns, which are then named by rule.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
-    /// Why recall lags behind what was recorded, if it does.
+    /// Why recall lags behind the ledger, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lag: Option<String>,
 }
 
-/// Looks for what recurs in `uncategorized` and `dynamicCategories`, and proposes each pattern that is due as a category: it
-/// waits as a review. With `apply` it is promoted at once.
+/// Finds patterns in `uncategorized` and `dynamicCategories`, and opens a review for each one that is due. With `apply`
+/// it is promoted at once.
 ///
-/// A language model, where one is configured, names what is put to a person; what is promoted at once is named by rule.
+/// A language model, if configured, names proposals; patterns that are promoted at once are named by rule.
 ///
-/// Each is an event of its own, decided on the memory as it is when it is appended; at most
-/// [`limit::CANDIDATES_MAX`] a run.
+/// Each pattern has its own event, decided on the memory it is appended to; at most [`limit::CANDIDATES_MAX`] per run.
 ///
 /// # Errors
-/// `Invalid` for a knob out of its bounds; `NotFound` without such a user.
+/// `Invalid` for a threshold out of bounds; `NotFound` if there is no such user.
 pub fn evolve(engine: &Engine, user: &UserId, options: &EvolveOptions) -> Result<Evolution> {
     let thresholds = options.thresholds.checked()?;
     let open = engine.open(user)?;
@@ -171,7 +171,7 @@ pub fn evolve(engine: &Engine, user: &UserId, options: &EvolveOptions) -> Result
     Ok(evolution)
 }
 
-/// How many patterns nobody was asked about, at the default thresholds.
+/// Number of due patterns that have not been proposed, at the default thresholds.
 pub(crate) fn due(engine: &Engine, memory: &Memory, taken_back: &TakenBack) -> usize {
     surveyed(engine, memory, &PromotionThresholds::default(), taken_back).iter().filter(|one| one.is_due()).count()
 }
@@ -235,55 +235,56 @@ fn draft(engine: &Engine, state: &State, due: &Survey, apply: bool, names: &mut 
     Ok(Draft::new(Actor::System, SourceKind::Inferred, vec![change]))
 }
 
-/// A promotion on the user's own word.
+/// A promotion on the user's authority.
 fn promotion(memory: &Memory, changes: Vec<Change>, rationale: String) -> Draft {
     let mut draft = Draft { rationale: Some(rationale), ..Draft::new(Actor::User, SourceKind::UserEdited, changes) };
-    // By it the event is found again if it is taken back.
+    // The reference identifies the event if it is reverted.
     draft.origin.reference = Some(format!("evolve:{}", memory.seq()));
     draft
 }
 
-/// A promotion somebody asks for.
+/// A request to promote a pattern.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PromoteRequest {
     /// A dynamic category, or a term or key of `uncategorized`.
     pub candidate: String,
-    /// What the category is called; by rule if nothing is said.
+    /// Name of the category. By default it is derived by rule.
     #[serde(default)]
     pub proposed_name: Option<String>,
-    /// Why; what speaks for it if nothing is said.
+    /// Rationale of the event. Defaults to the support of the pattern.
     #[serde(default)]
     pub rationale: Option<String>,
-    /// Sending the same request with the same key again has no second effect.
+    /// A repeated request with the same key has no second effect.
     #[serde(default)]
     pub idempotency_key: Option<String>,
-    /// Only say what would be done.
+    /// Reports what would be done, without appending.
     #[serde(default)]
     pub dry_run: bool,
 }
 
-/// What came of a promotion.
+/// Result of a promotion.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromoteReport {
-    /// Proof of the event; none for a dry run.
+    /// Proof of the event; `None` for a dry run.
     #[serde(flatten)]
     pub receipt: Option<Receipt>,
-    /// What was promoted; none if the same request was answered before and what it made counts no longer.
+    /// What was promoted; `None` for a repeated request whose promotion no longer counts.
     pub promotion: Option<Promotion>,
-    /// What moves; none if the same request was answered before.
+    /// What moves; `None` for a repeated request.
     pub preview: Option<PromotionPreview>,
     /// True if nothing was recorded.
     pub dry_run: bool,
 }
 
-/// Promotes a pattern to a category at once, on the user's own word, however little speaks for it: one event, with the
-/// patches that move what belongs there. Reverting the event takes the category back.
+/// Promotes a pattern to a category at once, on the user's authority and whatever its support. One event contains the
+/// promotion and the patches that move the values; reverting it removes the category.
 ///
 /// # Errors
 /// - `NotFound`: there is no such user or pattern.
-/// - `Invalid`: the name cannot name a category.
-/// - `Refused`: the name is taken, or the document would leave its bounds.
+/// - `Invalid`: the name is not valid for a category.
+/// - `Refused`: the name is taken, or the document would exceed its limits.
 pub fn promote<'a>(
     engine: &Engine,
     memory: impl Into<MemoryRef<'a>>,
@@ -320,27 +321,27 @@ pub fn promote<'a>(
 /// A category of a memory.
 #[derive(Debug, Clone, Serialize)]
 pub struct CategoryShown {
-    /// Its name: the member of the core document.
+    /// Its name, a member of the core document.
     pub name: String,
-    /// What it is about.
+    /// Its description.
     pub description: String,
-    /// How many members stand in it.
+    /// Number of members.
     pub members: usize,
-    /// The events that promoted it; none for one that comes with the program or its settings.
+    /// The events that promoted it; empty for a built-in or configured category.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub promoted_by: Vec<Seq>,
-    /// When it was promoted.
+    /// Time of the promotion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub promoted_at: Option<Timestamp>,
-    /// What spoke for it then.
+    /// Its support at that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub support: Option<Support>,
 }
 
-/// The categories of a memory, those it promoted itself last.
+/// Lists the categories of a memory, promoted ones last.
 ///
 /// # Errors
-/// `NotFound` without such a user or version.
+/// `NotFound` if there is no such user or version.
 pub fn schema(engine: &Engine, user: &UserId, at: When) -> Result<Vec<CategoryShown>> {
     let open = engine.open(user)?;
     if at == When::Now {

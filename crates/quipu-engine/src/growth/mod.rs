@@ -1,4 +1,4 @@
-//! What a memory learns of itself: schema evolution, consolidation, reflection.
+//! Derives structure from what is stored: schema evolution, compaction, reflection.
 
 pub(crate) mod compact;
 pub(crate) mod consolidate;

@@ -1,5 +1,5 @@
-//! What a language model calls the patterns that are put to a person. Without one, or where its name cannot be used, the rule
-//! names them.
+//! Names for proposed categories from a language model. Without a model, or if its name is not valid, the name is
+//! derived by rule.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,14 +17,14 @@ use crate::ports::{NameProposed, ReflectError, Unnamed};
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     said: BTreeMap<String, Suggestion>,
-    /// Who gave them.
+    /// Id of the model.
     by: String,
-    /// Why some have none.
+    /// Why some patterns have no name.
     pub(crate) faults: Vec<String>,
 }
 
 impl Names {
-    /// Asks for the names of what is due, as far as there is a model to ask. The memory is not held meanwhile.
+    /// Requests names for due patterns, if a model is configured. The memory is not locked meanwhile.
     pub(crate) fn asked(engine: &Engine, open: &OpenMemory, due: &[&Survey]) -> Self {
         let mut names = Self::default();
         let Some(reflector) = engine.optional.reflector.as_deref() else { return names };
@@ -50,7 +50,7 @@ impl Names {
         names
     }
 
-    /// What a pattern is called and which fields it has, and who says so, if its name can be used in this memory.
+    /// The name and fields of a pattern, with the id of the model, if the name is valid in this memory.
     pub(crate) fn of(&mut self, engine: &Engine, memory: &Memory, found: &Candidate) -> Option<(Suggestion, &str)> {
         let key = found.key.as_str();
         let said = self.said.get(key)?;
@@ -65,7 +65,8 @@ impl Names {
     }
 }
 
-/// What a model is shown of a pattern, with the places of its lines; nothing for one that belongs to a category there is.
+/// The model's input for a pattern, with the pointers of its lines; `None` for a pattern that belongs to an existing
+/// category.
 fn unnamed(memory: &Memory, survey: &Survey) -> Option<(Unnamed, Vec<String>)> {
     let by_rule = survey.proposed.as_ref()?;
     let taken: Vec<String> = memory.schema().categories().map(|(name, _)| name.to_owned()).collect();

@@ -1,5 +1,5 @@
-//! Reflect: a few notes on what works for this person, with their evidence, and lines of the self-model that a pattern
-//! suggests, put to the user. By rules; and a language model, where one is configured, proposes notes beside them.
+//! Reflection: derives a few notes on what works for the user, with evidence, and proposes tenets for confirmation.
+//! Notes come from rules and, if configured, from a language model.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -22,18 +22,18 @@ use crate::memory::cursor::{Cursor, Position};
 use crate::memory::lease;
 use crate::ports::{Looked, Projection, ReflectError, ReflectionInput, Reflector};
 
-/// What a reflection decides, in order.
+/// The decisions of a reflection, in order.
 pub(crate) const DECIDES: [Decide; 2] = [|desk, name| desk.reflections(name), |desk, name| desk.tenet_proposals(name)];
 
 /// Name of the position among a ledger's projections.
 const REFLECTED: &str = "reflected";
-/// The lease under which a model looks back.
+/// Name of the lease under which a model reflects.
 const REFLECT: &str = "reflect";
 
-/// Up to where a model has looked back. Without a position it begins with the last few messages.
+/// The last event a model has reflected on. Without a position it starts with the last few messages.
 pub(crate) type ReflectionCursorState = Cursor<ReflectionCursor>;
 
-/// Up to where a model has looked back.
+/// The last event a model has reflected on.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ReflectionCursor(Option<Seq>);
 
@@ -50,7 +50,7 @@ impl Position for ReflectionCursor {
 }
 
 impl Cursor<ReflectionCursor> {
-    /// What was said since, oldest first.
+    /// Turns recorded since, oldest first.
     fn since<'a>(&self, memory: &'a Memory) -> impl Iterator<Item = &'a HeldSource> {
         let position = self.get().0.unwrap_or(0);
         let first = memory.sources().partition_point(|held| held.seq <= position);
@@ -58,22 +58,22 @@ impl Cursor<ReflectionCursor> {
     }
 }
 
-/// True if enough was said since a model looked back, and one is configured.
+/// Returns true if a model is configured and enough was said since it last reflected.
 pub(crate) fn is_due(engine: &Engine, open: &OpenMemory, memory: &Memory) -> bool {
     let own = || open.reflected.since(memory).filter(|held| held.trust == Trust::User);
     engine.optional.reflector.is_some()
         && own().take(engine.growth.reflect_turns).count() >= engine.growth.reflect_turns
 }
 
-/// Looks back once.
+/// Reflects once.
 ///
-/// Takes at most as many notes as the knobs say; what else there is waits for the next time. A note is used strongly only
-/// once another day, another note or a person agrees; a line of the self-model only once the user confirmed it. A model is
-/// asked if one is configured and something was said since it was last asked; what it proposes is judged, and a model that
-/// does not answer is no error: the report says so.
+/// Records at most as many notes as the options allow and leaves the rest for the next run. A note is used strongly
+/// only once another day, another note or a person confirms it, a tenet only once the user does. The model is called if
+/// one is configured and something was said since the last call. Its proposals are checked; a failure of the model is
+/// not an error but part of the report.
 ///
 /// # Errors
-/// `NotFound` without such a user; else as for every append.
+/// `NotFound` if there is no such user; otherwise as for every append.
 pub fn reflect(engine: &Engine, user: &UserId, options: &ConsolidateOptions) -> Result<ConsolidateReport> {
     let open = engine.open(user)?;
     let mut report = consolidate::grow_once(engine, &open, "reflect", &DECIDES, options)?;
@@ -88,7 +88,7 @@ pub fn reflect(engine: &Engine, user: &UserId, options: &ConsolidateOptions) -> 
     Ok(report)
 }
 
-/// Lets a model look back, and decides on what it says with what is known by then.
+/// Calls the model, and decides on its proposals with the memory as it is after the call.
 fn ask(
     engine: &Engine,
     open: &OpenMemory,
@@ -97,7 +97,7 @@ fn ask(
     report: &mut ConsolidateReport,
 ) -> Result<()> {
     {
-        // Another process may have looked back since.
+        // Another process may have reflected since.
         let mut writer = open.writer()?;
         let head = writer.ledger.head()?.seq;
         open.reflected.refresh(writer.ledger.as_mut(), head)?;
@@ -117,7 +117,7 @@ fn ask(
             return Ok(());
         }
         Err(ReflectError::Malformed(fault)) => {
-            // The same would be asked, and paid for, again and again.
+            // The same call would fail, and cost, again and again.
             report.fault = Some(fault);
             return open.reflected.save(open, ReflectionCursor(Some(head)));
         }

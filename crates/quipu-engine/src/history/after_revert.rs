@@ -1,8 +1,8 @@
-//! After a revert: what relied on the reverted events without being part of them is recorded again, and the core document is
-//! brought level with the facts.
+//! Consequences of a revert: records again what depended on the reverted events only in part, and updates the core
+//! document to match the facts.
 //!
-//! These events name the revert, and the event they restore, as their causes. They are reverted with either of them, so
-//! that reverting a revert brings back what was, and nothing twice.
+//! These events name the revert, and the event they restore, as causes. They are reverted with either, so reverting a
+//! revert restores everything exactly once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,21 +21,21 @@ use crate::memory::scan;
 use crate::memory::{OpenMemory, fold};
 use crate::ports::UserLedger;
 
-/// Why an event that restores is recorded; with the causes, it says what the event is.
+/// Rationale of an event that records an orphan again; together with the causes it identifies such events.
 const RESTORED: &str = "it did not depend on what was reverted";
-/// The same, of one that brings the core document level.
+/// Rationale of an event that updates the core document.
 const LEVELLED: &str = "the core document follows the facts";
 
-/// True for an event of this module.
+/// Returns true for an event of this module.
 fn is_consequence(header: &Header) -> bool {
     let why = header.rationale.as_deref();
     header.actor == Actor::System && !header.caused_by.is_empty() && (why == Some(RESTORED) || why == Some(LEVELLED))
 }
 
-/// The events, and those that were recorded as a consequence of one of them.
+/// Adds to events those that were recorded as a consequence of one of them.
 ///
 /// # Errors
-/// As the store.
+/// Any error of the store.
 pub(crate) fn with_consequences(ledger: &mut dyn UserLedger, events: &[Seq]) -> Result<Vec<Seq>> {
     let Some(&first) = events.iter().min() else { return Ok(Vec::new()) };
     let mut all: BTreeSet<Seq> = events.iter().copied().collect();
@@ -51,14 +51,14 @@ pub(crate) fn with_consequences(ledger: &mut dyn UserLedger, events: &[Seq]) -> 
     Ok(all.into_iter().collect())
 }
 
-/// An event that no longer applies, and what recording it again names as causes.
+/// An orphan, with the causes to name when it is recorded again.
 struct Orphaned {
     event: Event,
     causes: Vec<EventId>,
     originals: BTreeMap<ItemId, Fact>,
 }
 
-/// The orphans of a memory that nothing restores, although in the memory `before` they counted or were restored.
+/// Orphans that no event restores, although they counted or were restored in the memory `before`.
 fn orphaned(ledger: &mut dyn UserLedger, before: &Memory, after: &Memory) -> Result<Vec<Orphaned>> {
     if after.orphans().is_empty() {
         return Ok(Vec::new());
@@ -94,7 +94,7 @@ fn orphaned(ledger: &mut dyn UserLedger, before: &Memory, after: &Memory) -> Res
     Ok(found)
 }
 
-/// The facts an event says again, as they were first recorded.
+/// The facts that an event repeats, as they were first recorded.
 fn originals(ledger: &mut dyn UserLedger, before: &Memory, event: &Event) -> Result<BTreeMap<ItemId, Fact>> {
     let mut found = BTreeMap::new();
     for change in event.changes.iter().flatten() {
@@ -110,7 +110,7 @@ fn originals(ledger: &mut dyn UserLedger, before: &Memory, event: &Event) -> Res
     Ok(found)
 }
 
-/// The event that records an orphan again; `None` if nothing of it can stand.
+/// The event that records an orphan again; `None` if none of it is valid.
 fn restored(engine: &Engine, memory: &Memory, before: &Memory, orphan: &Orphaned, cause: EventId) -> Option<Draft> {
     let skipped = SkippedEvent { event: &orphan.event, before, originals: &orphan.originals };
     let changes = engine.desk(memory).restored(&skipped);
@@ -124,7 +124,7 @@ fn restored(engine: &Engine, memory: &Memory, before: &Memory, orphan: &Orphaned
     })
 }
 
-/// The event that brings the core document level with the facts; `None` if it is.
+/// The event that updates the core document to match the facts; `None` if it does already.
 fn levelled(engine: &Engine, memory: &Memory, before: &Memory, cause: Option<EventId>) -> Option<Draft> {
     let untouched = |memory: &Memory| memory.items().is_empty() && memory.schema().is_empty();
     if untouched(memory) && untouched(before) {
@@ -138,8 +138,8 @@ fn levelled(engine: &Engine, memory: &Memory, before: &Memory, cause: Option<Eve
     })
 }
 
-/// Brings the core document level with the facts: an erasure or a revert may have taken a change of it and left its fact, or
-/// a fact and left what stood in the document for it.
+/// Updates the core document to match the facts: an erasure or a revert may have removed a change of the document but
+/// not its fact, or a fact but not its value in the document.
 pub(crate) fn level(engine: &Engine, open: &OpenMemory, before: &Memory, cause: Option<EventId>) -> Result<()> {
     commit::commit(engine, open, None, &mut |state| {
         Ok(levelled(engine, &state.memory, before, cause).into_iter().collect())
@@ -147,16 +147,16 @@ pub(crate) fn level(engine: &Engine, open: &OpenMemory, before: &Memory, cause: 
     Ok(())
 }
 
-/// What a revert leaves behind, worked out on a copy of the memory.
+/// The consequences of a revert, computed on a copy of the memory.
 pub(crate) struct RevertAftermath {
-    /// The events that record it, each sealed upon the one before.
+    /// The events that record them, each sealed after the one before.
     pub(crate) events: Vec<SealedEvent>,
     /// The events that are recorded again.
     pub(crate) kept: BTreeSet<Seq>,
 }
 
-/// Works out what records again what the revert `cause` leaves without ground although it is not reverted. `ahead` is the memory
-/// after the revert; afterwards it is the one after these events.
+/// Computes the events that record again what the revert `cause` orphans. `ahead` is the memory after the revert on
+/// entry, and the memory after these events on return.
 pub(crate) fn settle(
     engine: &Engine,
     ledger: &mut dyn UserLedger,

@@ -1,7 +1,7 @@
-//! Announce: what a large destruction would take with it, and the token that says it is meant.
+//! Previews large deletions, and computes the token that confirms them.
 //!
-//! A token is a hash of the memory's head and of what is to go. It is kept nowhere: it holds as long as the memory stays at its
-//! version, in every process that has the same ledger. It is no secret and opens nothing; who may destroy is asked elsewhere.
+//! A token is a hash of the memory's head and the targets. It is not stored; it is valid in every process until the
+//! memory changes. It is not a secret and grants no permission.
 
 use quipu_core::artifact::VaultPath;
 use quipu_core::id::{Seq, UserId};
@@ -14,48 +14,50 @@ use crate::files;
 use crate::history::erase::{EraseTarget, preview_erase};
 use crate::ports::UserVault;
 
-/// Erasing more changes than these at once is announced first.
+/// Erasing more changes than this at once needs a confirmation.
 const UNANNOUNCED_MAX: usize = 100;
 /// Hexadecimal digits of the hash in a token.
 const DIGITS: usize = 20;
 
-/// What a destruction would take with it.
+/// What a deletion would destroy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Announcement {
-    /// Whose memory.
+    /// The user.
     pub user_id: UserId,
-    /// The version that was looked at.
+    /// The version it was computed from.
     pub version: Seq,
-    /// True if the whole memory would go.
+    /// True if the whole memory would be deleted.
     pub everything: bool,
-    /// Events whose words would be gone, or all there are.
+    /// Events whose payload would be destroyed; for a whole memory, all events.
     pub events: u64,
-    /// What was recorded in them and drawn from it.
+    /// Sources in them and items derived from them.
     pub items: u64,
-    /// Plain files that would go; with an erasure, files are written anew instead.
+    /// Plain files that would be deleted. An erasure rewrites files instead.
     pub files: u64,
     /// Keys that would be revoked.
     pub keys: u64,
-    /// What to give as `confirm` to have it done. It holds until the memory changes.
+    /// The token to pass as `confirm`. It is valid until the memory changes.
     pub confirm: String,
 }
 
-/// Whether a destruction may be done now.
+/// Whether a deletion may be done now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Announced {
-    /// It need not be announced, or it was, and must be done on the version that was announced.
+    /// No confirmation is needed (`None`), or it was given and is valid at this version only.
     Confirmed(Option<Seq>),
-    /// Nobody has confirmed it yet.
+    /// The confirmation is missing.
     Unconfirmed(Announcement),
-    /// It was confirmed for another version of the memory, or for something else.
+    /// The confirmation is for another version or another target.
     Stale(Announcement),
 }
 
 impl Announced {
-    /// The version to hold the destruction to, if it was announced.
+    /// The version the deletion is restricted to, if it was confirmed.
     ///
     /// # Errors
-    /// `Refused` without a confirmation and `Stale` with one for something else; each names the new token.
+    /// `Refused` without a confirmation, and `Stale` if it is for something else; both messages contain the valid
+    /// token.
     pub fn version(self) -> Result<Option<Seq>> {
         match self {
             Self::Confirmed(version) => Ok(version),
@@ -85,10 +87,10 @@ impl std::fmt::Display for Announcement {
     }
 }
 
-/// Announces the deletion of a user's whole memory, or says that `token` confirms it.
+/// Previews the deletion of a user's whole memory, or checks `token` as its confirmation.
 ///
 /// # Errors
-/// `NotFound` without such a user; what the store, the key store and the plain files say.
+/// `NotFound` if there is no such user; any error of the store, the key store and the plain files.
 pub fn announce_deletion(engine: &Engine, keys: &Keys, user: &UserId, token: Option<&str>) -> Result<Announced> {
     let (version, head, items) = {
         let open = engine.open_existing(user)?;
@@ -114,8 +116,8 @@ pub fn announce_deletion(engine: &Engine, keys: &Keys, user: &UserId, token: Opt
     Ok(judged(announcement, token))
 }
 
-/// Announces an erasure of more than 100 changes, or says that `token` confirms it. A smaller one needs no token, and one that
-/// is given is judged all the same.
+/// Previews an erasure of more than 100 changes, or checks `token` as its confirmation. A smaller erasure needs no
+/// token, but one that is given is checked.
 ///
 /// # Errors
 /// As for the erasure itself.
@@ -177,7 +179,7 @@ fn count(files: &mut dyn UserVault, folder: Option<&VaultPath>) -> Result<u64> {
             continue;
         }
         let path = folder.map_or_else(|| named.name.clone(), |folder| format!("{}/{}", folder.as_str(), named.name));
-        // What no page is called is no file of ours.
+        // A path that is not valid names no file of Quipu's.
         if let Ok(path) = VaultPath::parse(&path) {
             found += count(files, Some(&path))?;
         }

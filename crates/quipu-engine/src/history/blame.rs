@@ -1,4 +1,4 @@
-//! Blame: which events made a part of the core document, or an item, what it is.
+//! Blame: lists the events that shaped a value of the core document or an item.
 
 use quipu_core::Memory;
 use quipu_core::event::Change;
@@ -13,24 +13,26 @@ use crate::history::log::{self, LogEntry};
 use crate::memory::OpenMemory;
 use crate::read::items;
 
-/// One step in the life of a value or an item.
+/// One step in the history of a value or an item.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlameStep {
-    /// The event that took it.
+    /// The event.
     #[serde(flatten)]
     pub event: LogEntry,
-    /// What stood there before.
+    /// The value before it.
     pub before: Option<Value>,
-    /// What stands there after.
+    /// The value after it.
     pub after: Option<Value>,
 }
 
-/// Who changed the value at a pointer of the core document, or an item of any kind, by its id or the start of it; oldest first.
+/// Lists the changes of a value of the core document, given by pointer, or of an item, given by id or prefix; oldest
+/// first.
 ///
-/// Events that do not count are left out. Costs one replay of the ledger.
+/// Events that do not count are left out. Replays the ledger once.
 ///
 /// # Errors
-/// `Invalid` if the text is neither a pointer nor an item id; `NotFound` if nothing ever stood there.
+/// `Invalid` if the text is neither a pointer nor an item id; `NotFound` if nothing ever existed there.
 pub fn blame(engine: &Engine, user: &UserId, what: &str) -> Result<Vec<BlameStep>> {
     let open = engine.open(user)?;
     let is_pointer = what.is_empty() || what.starts_with('/');
@@ -70,12 +72,12 @@ pub fn blame(engine: &Engine, user: &UserId, what: &str) -> Result<Vec<BlameStep
     })?;
     match fault {
         Some(fault) => Err(fault),
-        None if steps.is_empty() => Err(Error::NotFound(format!("nothing ever stood at {what:?}"))),
+        None if steps.is_empty() => Err(Error::NotFound(format!("nothing ever existed at {what:?}"))),
         None => Ok(steps),
     }
 }
 
-/// The item that is meant, also one that is there no more.
+/// Parses or looks up an item id, including the id of an item that no longer exists.
 fn named(open: &OpenMemory, what: &str) -> Result<ItemId> {
     if let Ok(id) = what.parse::<ItemId>() {
         return Ok(id);
@@ -88,7 +90,7 @@ fn named(open: &OpenMemory, what: &str) -> Result<ItemId> {
     })
 }
 
-/// What an item says and how it stands; nothing before it is made and after it is gone.
+/// Text, status and marks of an item; `None` while it does not exist.
 fn item_value(memory: &Memory, id: ItemId) -> Option<Value> {
     let marks = memory.marks(id);
     if let Some(held) = memory.get(id) {

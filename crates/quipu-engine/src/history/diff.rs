@@ -1,4 +1,4 @@
-//! Diff: what differs between two versions.
+//! Compares two versions of a memory.
 
 use quipu_core::difference::{Difference, difference};
 use quipu_core::id::UserId;
@@ -10,7 +10,7 @@ use crate::history::versions::{self, When};
 /// Compares two versions of a memory.
 ///
 /// # Errors
-/// `NotFound` without such a user or version.
+/// `NotFound` if there is no such user or version.
 pub fn diff(engine: &Engine, user: &UserId, from: When, to: When) -> Result<Difference> {
     let open = engine.open(user)?;
     let from = versions::memory_at(&open, from)?;

@@ -1,4 +1,5 @@
-//! Erase: destroys the payload of changes. The digests stay, so the chain still verifies, and an event says what is gone.
+//! Erasure: destroys the payload of changes. The digests stay, so the chain still verifies, and an event records what
+//! was erased.
 
 use std::collections::BTreeSet;
 
@@ -31,18 +32,18 @@ use crate::write::hand_words;
 /// What to erase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EraseTarget {
-    /// One change of one event.
+    /// One change of an event.
     Change(ChangeRef),
     /// Every change of an event.
     Event(Seq),
-    /// What recorded an item, also if it was taken back or said in other words since; those other words stay.
+    /// The changes that recorded an item, even if it was retracted or reworded since; the replacing words stay.
     Item(ItemId),
 }
 
 impl std::str::FromStr for EraseTarget {
     type Err = Error;
 
-    /// `12.0` (a change), `12` (an event) or an item id.
+    /// Parses `12.0` (a change), `12` (an event) or an item id.
     fn from_str(text: &str) -> Result<Self> {
         if let Some((seq, index)) = text.split_once('.')
             && let (Ok(seq), Ok(index)) = (seq.parse(), index.parse())
@@ -62,33 +63,34 @@ impl std::str::FromStr for EraseTarget {
 
 /// Proof of an erasure.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErasureReceipt {
     /// The event that records it.
     pub event_seq: Seq,
-    /// The changes whose payload is gone.
+    /// The changes whose payload was destroyed.
     pub erased: Vec<ChangeRef>,
-    /// Sources that still hold words something erased was read from. Erase them too if the words should go.
+    /// Sources that still contain words from which erased items were read. Erase them too if the words should go.
     pub sources_left: Vec<ItemId>,
-    /// Later events that no longer apply without them.
+    /// Later events that no longer apply.
     pub orphans_new: Vec<quipu_core::memory::Orphan>,
-    /// What was read again, because it had rested on something erased, from sources that are left.
+    /// What was read again from the remaining sources, because its basis was erased.
     pub understood: Understanding,
-    /// Places that held copies and no longer do.
+    /// Places that held copies and were rebuilt.
     pub rebuilt: Vec<&'static str>,
-    /// Plain files that were written anew or taken away.
+    /// Plain files that were rewritten or removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Why recall does not see the rest in full yet, if something went wrong after the erasure.
+    /// Why recall does not see all of the rest yet, if a later step failed.
     pub lag: Option<String>,
 }
 
-/// Destroys the payload of changes, here and in every projection. This cannot be undone.
+/// Destroys the payload of changes in the ledger and in every projection. This cannot be undone.
 ///
-/// Returns once no file of the store holds the payload. Headers stay: a rationale or a key someone put there is not a
-/// payload. Backups made before still hold it.
+/// Returns once no file of the store holds the payload. Headers stay, including rationales and keys. Earlier backups
+/// still hold the payload.
 ///
 /// # Errors
-/// `NotFound` if a target does not exist; `Refused` if it is gone already or is itself an erasure or a fork.
+/// `NotFound` if a target does not exist; `Refused` if it is erased already or is itself an erasure or a fork.
 pub fn erase<'a>(
     engine: &Engine,
     memory: impl Into<MemoryRef<'a>>,
@@ -98,7 +100,7 @@ pub fn erase<'a>(
 ) -> Result<ErasureReceipt> {
     let open = engine.open_existing(memory)?;
     let user = open.user();
-    // What is refused changes nothing, so it takes up no edit either.
+    // A refused erasure changes nothing, so it does not take up edits of pages either.
     let allowed = || -> Result<()> {
         precondition::check(open.expected(), open.read().memory.seq())?;
         let wanted = resolve(&open, targets)?;
@@ -109,7 +111,7 @@ pub fn erase<'a>(
     let by_hand: BTreeSet<Seq> = wanted.iter().map(|target| target.seq).collect();
     let before = open.read().memory.clone();
     let Destroyed { event_id, event_seq, erased, derived, lag: unclean } = destroy(engine, &open, &wanted, reason)?;
-    // Who erases a fact, not the words, does not want it read out of other words again.
+    // Erasing a fact, rather than its source, means that it should not be read from other sources again.
     let is_source = |target: &EraseTarget| match target {
         EraseTarget::Item(id) => matches!(id.kind, ItemKind::Turn | ItemKind::Entry | ItemKind::Document),
         EraseTarget::Change(_) | EraseTarget::Event(_) => true,
@@ -126,7 +128,7 @@ pub fn erase<'a>(
     Ok(ErasureReceipt { event_seq, erased, sources_left, orphans_new, understood, rebuilt, files, lag })
 }
 
-/// What an erasure has destroyed.
+/// Result of [`destroy`].
 struct Destroyed {
     event_id: EventId,
     event_seq: Seq,
@@ -136,9 +138,10 @@ struct Destroyed {
     lag: Option<String>,
 }
 
-/// Appends the erasure and destroys its targets, with everything that came of them; decides again if another writer was faster.
+/// Appends the erasure and destroys its targets with everything derived from them; starts again after a concurrent
+/// append.
 fn destroy(engine: &Engine, open: &OpenMemory, wanted: &BTreeSet<ChangeRef>, reason: &str) -> Result<Destroyed> {
-    // Nothing may be read out of what goes between the search for what follows from it and its end.
+    // Held until the end, so that nothing more is derived from the targets.
     let mut writer = open.writer()?;
     for _ in 0..=limit::CONFLICT_RETRIES_MAX {
         open.catch_up(engine, &mut writer)?;
@@ -151,17 +154,17 @@ fn destroy(engine: &Engine, open: &OpenMemory, wanted: &BTreeSet<ChangeRef>, rea
         match writer.ledger.erase(sealed.seq - 1, &erased, &sealed) {
             Ok(()) => {}
             Err(StoreError::Conflict { .. }) => continue,
-            // It may be recorded, and only the cleaning of other files may have failed: then the rest goes on.
+            // If the erasure was recorded and only the cleaning of other files failed, the rest continues.
             Err(other) if writer.ledger.head()?.hash == sealed.hash => lag = Some(other.to_string()),
             Err(other) => return Err(other.into()),
         }
         open.note_appended(sealed.seq);
         open.met();
         open.forget_texts();
-        // Vectors of what is left are taken over; those of the erased text are not looked up by anything any more.
+        // Vectors of the remaining text are reused; those of the erased text are no longer referenced.
         commit::reload_durable(engine, open, &mut writer)?;
         open.forget_texts();
-        // The erasure took every projection along; how far words were read is no word.
+        // The erasure removed every projection. The cursors contain no text, so they are stored again.
         let kept = cursor::all(open, sealed.seq);
         lag = lag.or(writer.ledger.checkpoint(&kept).err().map(|error| error.to_string()));
         return Ok(Destroyed { event_id: sealed.id, event_seq: sealed.seq, erased, derived, lag });
@@ -169,7 +172,7 @@ fn destroy(engine: &Engine, open: &OpenMemory, wanted: &BTreeSet<ChangeRef>, rea
     Err(Error::Conflict("other writers were faster again and again; try again".to_owned()))
 }
 
-/// What goes with what was asked for.
+/// The changes to erase, including everything derived from them.
 fn all_going(ledger: &mut dyn UserLedger, wanted: BTreeSet<ChangeRef>) -> Result<Derived> {
     let derived = erasure_cascade::with_derived(ledger, wanted)?;
     if derived.changes.len() > limit::EVENTS_PER_COMMAND_MAX {
@@ -179,27 +182,27 @@ fn all_going(ledger: &mut dyn UserLedger, wanted: BTreeSet<ChangeRef>) -> Result
     Ok(derived)
 }
 
-/// Something an erasure would destroy.
+/// A change that an erasure would destroy.
 #[derive(Debug, Clone, Serialize)]
 pub struct ErasureTarget {
     /// The change.
     pub change: ChangeRef,
-    /// What it says, in a few words.
+    /// Short summary.
     pub summary: String,
-    /// True if it was asked for; else it follows from what was.
+    /// True if it was requested; false if it follows from a requested change.
     pub asked_for: bool,
 }
 
 /// What an erasure would destroy.
 #[derive(Debug, Clone, Serialize)]
 pub struct ErasurePreview {
-    /// Every change whose payload would be gone, in order.
+    /// Every change whose payload would be destroyed, in order.
     pub going: Vec<ErasureTarget>,
-    /// Sources that would still hold words something erased was read from.
+    /// Sources that would still contain words from which erased items were read.
     pub sources_left: Vec<ItemId>,
 }
 
-/// Shows what an erasure would destroy. Appends nothing.
+/// Previews an erasure. Appends nothing.
 ///
 /// # Errors
 /// As [`erase`].
@@ -218,15 +221,15 @@ pub fn preview_erase(engine: &Engine, user: &UserId, targets: &[EraseTarget]) ->
     Ok(ErasurePreview { going, sources_left: derived.sources_left })
 }
 
-/// The ledger is clean, the plain files are not: nobody may take that for done.
+/// The ledger is clean but the plain files are not, so the erasure must not be reported as complete.
 fn left_in_files(user: &UserId, event: Seq, error: &Error) -> Error {
     Error::Unavailable(format!(
         "event {event} records the erasure, and the database holds it no more, but plain files still may: {error}. Then run \
-         `quipu vault rebuild -u {user}`"
+         `quipu files rebuild -u {user}`"
     ))
 }
 
-/// Reads again what lost its ground although its own words are left, and brings the core document level with the facts.
+/// Reads again what lost its basis while its own source remains, and updates the core document to match the facts.
 fn mend(engine: &Engine, open: &OpenMemory, before: &Memory, mut sources: BTreeSet<ItemId>) -> Result<Understanding> {
     let orphans = quipu_core::difference::difference(before, &open.read().memory).orphans_new;
     for orphan in &orphans {
@@ -280,8 +283,8 @@ fn resolve(open: &OpenMemory, targets: &[EraseTarget]) -> Result<BTreeSet<Change
     Ok(wanted)
 }
 
-/// The change that made an item. Of one that does not count any more, because it was taken back or said in other words since,
-/// every change that ever made it: its own words are meant, never those that came in their place.
+/// The changes that made an item. For an item that was retracted or reworded, these are all changes that ever made it;
+/// the replacing words are not included.
 fn made_by(ledger: &mut dyn UserLedger, memory: &Memory, id: ItemId) -> Result<BTreeSet<ChangeRef>> {
     if let Some(held) = memory.get(id) {
         return Ok([ChangeRef { seq: held.seq, index: held.change }].into());
@@ -298,7 +301,7 @@ fn made_by(ledger: &mut dyn UserLedger, memory: &Memory, id: ItemId) -> Result<B
     let range = memory.items().made_by(id).map_or(1..=memory.seq(), |seq| seq..=seq);
     let mut made = BTreeSet::new();
     scan::events(ledger, range, &mut |event| {
-        // The words of the edit that made an item go with it: they were recorded for nothing else.
+        // The words of the edit that made an item are erased with it; they were recorded for that only.
         let is_made = event.changes.iter().any(makes);
         let wanted = |change: &Option<Change>| is_made && (makes(change) || is_words(change));
         let indices = (0u32..).zip(&event.changes).filter(|(_, change)| wanted(change)).map(|(index, _)| index);
@@ -310,27 +313,29 @@ fn made_by(ledger: &mut dyn UserLedger, memory: &Memory, id: ItemId) -> Result<B
     Ok(made)
 }
 
-/// Proof that everything of a user was deleted.
+/// Proof that a user was deleted.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UserErasure {
-    /// Whose memory it was.
+    /// The user.
     pub user_id: UserId,
-    /// How many events its ledger had.
+    /// Number of events in the ledger.
     pub events: Seq,
-    /// How many items.
+    /// Number of items.
     pub items: u64,
-    /// The last head; whoever pinned it knows which ledger is gone.
+    /// The last head, which identifies the deleted ledger to holders of a pin.
+    #[cfg_attr(feature = "schema", schemars(with = "quipu_core::schema::HexHash"))]
     pub head: String,
-    /// Places that held copies and no longer do.
+    /// Places that held copies and were cleaned.
     pub cleaned: Vec<&'static str>,
 }
 
-/// Deletes a user's whole ledger, everything made from it, and then takes the user's keys back. This cannot be undone; backups
-/// made before stay.
+/// Deletes a user's ledger and everything made from it, then revokes the user's keys. This cannot be undone; earlier
+/// backups stay.
 ///
 /// # Errors
-/// `NotFound` without such a user; `Unavailable` if the store cannot delete it, or, saying so, if it did and the keys cannot
-/// be taken back.
+/// `NotFound` if there is no such user; `Unavailable` if the store cannot delete it, or if it was deleted but the keys
+/// cannot be revoked (the message says which).
 pub fn delete_user_with_keys<'a>(
     engine: &Engine,
     keys: &Keys,
@@ -351,16 +356,16 @@ pub fn delete_user_with_keys<'a>(
     Ok(receipt)
 }
 
-/// Deletes a user's whole ledger and everything made from it; where there are keys, [`delete_user_with_keys`] is meant. This
-/// cannot be undone; backups made before stay.
+/// Deletes a user's ledger and everything made from it, but no keys; see [`delete_user_with_keys`]. This cannot be
+/// undone; earlier backups stay.
 ///
 /// # Errors
-/// `NotFound` without such a user; `Unavailable` if the store cannot delete it.
+/// `NotFound` if there is no such user; `Unavailable` if the store cannot delete it.
 pub fn delete_user<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>) -> Result<UserErasure> {
     let open = engine.open_existing(memory)?;
     let user = open.user();
     let cleaned = vec!["ledger", "snapshots", "recall index", "vectors", "write-ahead log", "copies set aside"];
-    // Nobody writes plain files from here on, and nobody appends: what is judged is what goes.
+    // From here on nothing else is appended or written, so what was checked is what is deleted.
     let files = open.files.lock();
     let mut writer = open.writer()?;
     open.catch_up(engine, &mut writer)?;
@@ -376,8 +381,8 @@ pub fn delete_user<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>) -> Res
             cleaned,
         }
     };
-    // The files go first: a user who is gone cannot be asked to be deleted again. They can be made again from the ledger, should
-    // another process append just now to a memory that has to be at a version.
+    // The files go first, because the deletion of a user who is gone cannot be repeated. If the deletion fails due to a
+    // concurrent append, the files can be written again from the ledger.
     if files::remove_all(engine, user)? {
         receipt.cleaned.push("plain files");
     }
@@ -391,7 +396,7 @@ pub fn delete_user<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>) -> Res
         }
         outcome => outcome?,
     }
-    // Until the ledger was gone, another process may have made them again.
+    // Another process may have written them again before the ledger was gone.
     files::remove_all(engine, user).map_err(|error| {
         Error::Unavailable(format!(
             "the ledger of user {user} is gone, but some of its plain files may be there: {error}"

@@ -1,4 +1,4 @@
-//! What follows from what is erased: the changes that were drawn from it, or that repeat a value of it.
+//! Finds what an erasure must include: changes derived from its targets, and changes that repeat their values.
 
 use std::collections::BTreeSet;
 
@@ -15,43 +15,43 @@ use crate::error::Result;
 use crate::memory::scan;
 use crate::ports::UserLedger;
 
-/// What is gone, while the ledger is read from its start to its end: what follows from something comes after it.
+/// State of one pass over the ledger, from its start, since derived changes come after what they derive from.
 #[derive(Default)]
 struct Gone {
     changes: BTreeSet<ChangeRef>,
     items: BTreeSet<ItemId>,
     values: BTreeSet<(String, String)>,
     read_from: BTreeSet<ItemId>,
-    /// Values that something else says too: they are no secret of what is gone.
+    /// Values that something else also states; they are not secrets of the erased changes.
     kept: BTreeSet<(String, String)>,
-    /// Patches near a place where a value stood, decided on at the end.
+    /// Patches near the place of an erased value, decided on at the end.
     patches: Vec<(ChangeRef, Written)>,
-    /// Subject, relation and value of every fact that goes.
+    /// Subject, predicate and object of every erased fact.
     claims: BTreeSet<(String, String, String)>,
-    /// Sources that said once more what is gone, and say it still.
+    /// Sources that repeated an erased fact and remain.
     said_again: BTreeSet<ItemId>,
-    /// Where promotions moved the places of values.
+    /// Places to which promotions moved values, as (from, to).
     moved: Vec<(String, String)>,
-    /// Members of the core document that only what is gone has written, and those that something else has written too.
+    /// Members of the core document written only by erased changes, and members also written by others.
     members: Members,
 }
 
-/// Names that people gave to what has no category: who erases what stands there erases the name.
+/// Names that people gave to uncategorized members. Erasing a member's value erases its name.
 #[derive(Default)]
 struct Members {
     gone: BTreeSet<String>,
     kept: BTreeSet<String>,
-    /// The changes of promotions that name one.
+    /// Changes of promotions that contain a member's name.
     named: Vec<(ChangeRef, String)>,
-    /// What was asked about a promotion, by what it names, and what was decided on it.
+    /// Reviews of promotions with the names they contain, and the decisions on them.
     asked: Vec<(ChangeRef, ItemId, Vec<String>)>,
     decided: Vec<(ChangeRef, ItemId)>,
 }
 
-/// What a change writes into the core document: places, and what is written there.
+/// Places in the core document and the values written there.
 type Written = Vec<(String, Value)>;
 
-/// What a change writes into the core document; `None` if it is no such change.
+/// What a change writes into the core document; `None` if it does not write there.
 fn written(change: &Change) -> Option<Written> {
     let of_patch = |patch: &Patch| patch.0.iter().map(|op| (op.path().to_string(), serde_json::json!(op))).collect();
     match change {
@@ -68,17 +68,17 @@ fn written(change: &Change) -> Option<Written> {
     }
 }
 
-/// What an erasure takes with it.
+/// The extent of an erasure.
 pub(crate) struct Derived {
-    /// The changes asked for, and every one that follows from them.
+    /// The requested changes and all that follow from them.
     pub(crate) changes: BTreeSet<ChangeRef>,
-    /// Sources that are left and that something erased was read from: the words still stand there.
+    /// Remaining sources from which erased items were read; the words are still in them.
     pub(crate) sources_left: Vec<ItemId>,
-    /// Sources that said once more what is gone: they can be read again.
+    /// Remaining sources that repeated an erased fact; they can be read again.
     pub(crate) said_again: BTreeSet<ItemId>,
 }
 
-/// Adds to the wanted changes everything that follows from them.
+/// Adds to the wanted changes all that follow from them.
 pub(crate) fn with_derived(ledger: &mut dyn UserLedger, wanted: BTreeSet<ChangeRef>) -> Result<Derived> {
     let head = ledger.head()?.seq;
     let mut gone = Gone { changes: wanted, ..Gone::default() };
@@ -92,7 +92,7 @@ pub(crate) fn with_derived(ledger: &mut dyn UserLedger, wanted: BTreeSet<ChangeR
 impl Gone {
     fn meet(&mut self, event: &Event) {
         let seq = event.header.seq;
-        // A reading of nothing but what is gone goes as a whole.
+        // An event derived only from erased sources is erased as a whole.
         let sources = sources_of(event);
         let whole = !sources.is_empty() && sources.is_subset(&self.items);
         for (index, change) in (0u32..).zip(&event.changes) {
@@ -112,7 +112,7 @@ impl Gone {
         self.members(event, seq);
     }
 
-    /// A place and where promotions moved it.
+    /// A place and the places promotions moved it to.
     fn places(&self, path: &str) -> Vec<String> {
         let mut places = vec![path.to_owned()];
         for (from, to) in &self.moved {
@@ -123,7 +123,7 @@ impl Gone {
         places
     }
 
-    /// Follows values to where a promotion moves them, and keeps in mind which names it repeats.
+    /// Follows values that a promotion moves, and records the member names it contains.
     fn members(&mut self, event: &Event, seq: Seq) {
         self.questions(event, seq);
         let promotion = event.changes.iter().flatten().find_map(|change| match change {
@@ -171,7 +171,7 @@ impl Gone {
         }
     }
 
-    /// Keeps in mind which names a question about a promotion repeats.
+    /// Records the member names that reviews of promotions contain.
     fn questions(&mut self, event: &Event, seq: Seq) {
         for (index, change) in (0u32..).zip(&event.changes) {
             let at = ChangeRef { seq, index };
@@ -190,7 +190,7 @@ impl Gone {
         }
     }
 
-    /// Keeps in mind what a change that goes made, and which values it held.
+    /// Records the items and values of an erased change.
     fn note(&mut self, change: &Change) {
         match change {
             Change::SourceRecorded(source) => {
@@ -224,7 +224,7 @@ impl Gone {
         }
     }
 
-    /// True if a change was drawn from something that is gone, or speaks of it.
+    /// Returns true if a change is derived from an erased item or refers to one.
     fn follows(&self, change: &Change) -> bool {
         let Change::Drawn(drawn) = change else { return false };
         let named = drawn.needs().into_iter().chain(drawn.makes()).any(|item| self.items.contains(&item));
@@ -234,7 +234,8 @@ impl Gone {
             })
     }
 
-    /// A patch goes if everything else of its event goes; others are looked at once all values are known.
+    /// Erases a patch if everything else in its event is erased; keeps others for
+    /// [`settle_patches`](Self::settle_patches).
     fn patches(&mut self, event: &Event, seq: Seq) {
         for (index, change) in (0u32..).zip(&event.changes) {
             let Some(written) = change.as_ref().and_then(written) else { continue };
@@ -251,7 +252,7 @@ impl Gone {
         }
     }
 
-    /// A patch goes if it repeats a value that nobody else says.
+    /// Erases the kept patches that repeat a value stated nowhere else.
     fn settle_patches(&mut self) {
         let kept = std::mem::take(&mut self.kept);
         self.values.retain(|value| !kept.contains(value));
@@ -263,7 +264,7 @@ impl Gone {
         let Members { gone, kept, named, asked, decided } = std::mem::take(&mut self.members);
         let goes = |name: &String| gone.contains(name) && !kept.contains(name);
         self.changes.extend(named.into_iter().filter(|(_, name)| goes(name)).map(|(at, _)| at));
-        // A decision goes with its question; what it brought about stays.
+        // A decision is erased with its review; its effects stay.
         let mut reviews: BTreeSet<ItemId> = BTreeSet::new();
         for (at, review, _) in asked.into_iter().filter(|(_, _, names)| names.iter().any(goes)) {
             self.changes.insert(at);
@@ -272,7 +273,7 @@ impl Gone {
         self.changes.extend(decided.into_iter().filter(|(_, review)| reviews.contains(review)).map(|(at, _)| at));
     }
 
-    /// True if something written at, above or below the place of a value holds that value.
+    /// Returns true if a value written at, above or below the place of an erased value contains that value.
     fn repeats(&self, written: &Written) -> bool {
         written.iter().any(|(at, value)| {
             let near = self
@@ -301,12 +302,12 @@ fn members_of(change: &Change) -> Vec<String> {
     }
 }
 
-/// The place of a member of `uncategorized`.
+/// The pointer of a member of `uncategorized`.
 fn member_named(name: &str) -> String {
     format!("/uncategorized/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// The member of `uncategorized` that a pointer is at or below.
+/// The member of `uncategorized` at or above a pointer.
 fn member_of(pointer: &str) -> Option<String> {
     let mut tokens = pointer.strip_prefix("/uncategorized/")?.split('/');
     tokens.next().map(|name| format!("/uncategorized/{name}"))
@@ -329,7 +330,7 @@ fn members_written(op: &PatchOperation) -> Vec<String> {
     names.map(|name| member_named(name)).collect()
 }
 
-/// True if a string in it, or the name of a member, is or contains one of the values.
+/// Returns true if a string or a member name in `json` is or contains one of the values.
 fn holds(json: &Value, values: &[&str]) -> bool {
     let has = |text: &str| {
         let text = normal(text);
@@ -343,7 +344,7 @@ fn holds(json: &Value, values: &[&str]) -> bool {
     }
 }
 
-/// The sources an event's readings come from.
+/// The sources an event was derived from.
 pub(crate) fn sources_of(event: &Event) -> BTreeSet<ItemId> {
     let drawn = event.changes.iter().flatten().filter_map(|change| match change {
         Change::Drawn(drawn) => Some(drawn.needs()),

@@ -1,5 +1,4 @@
-//! Which ledger a user has, and how much of it has been erased or taken back: lets a cache tell whether what it holds may still
-//! be used.
+//! Identifies a user's ledger and counts what was erased or reverted in it, so that caches can be invalidated.
 
 use quipu_core::id::{EventId, UserId};
 
@@ -8,21 +7,22 @@ use crate::error::Result;
 
 /// Identifies a user's ledger and counts what has been erased and reverted in it.
 ///
-/// Two equal epochs mean that nothing was erased or taken back between them, and that the user was not deleted and made again.
+/// If two epochs are equal, nothing was erased, reverted or retracted between them, and the user was not deleted and
+/// created again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErasureEpoch {
-    /// Id of the first event. A user who is deleted and made again under the same name has another one.
+    /// Id of the first event. It differs if a user is deleted and created again.
     pub ledger: EventId,
     /// Number of erased changes. It only grows.
     pub erasures: usize,
     /// Number of events that revert others. It only grows.
     pub reverts: usize,
-    /// Number of sources and items that are hidden because somebody took them back.
+    /// Number of sources and items hidden by a retraction.
     pub hidden: usize,
 }
 
-/// Returns the present epoch of a user's ledger; `None` if the user has no ledger, or one without events. No page is read if
-/// the memory is open.
+/// Returns the current epoch of a user's ledger; `None` if the user has no ledger, or one without events. No page is
+/// read if the memory is open.
 ///
 /// # Errors
 /// As for every read, but never `NotFound`.
@@ -36,8 +36,8 @@ pub fn erasure_epoch(engine: &Engine, user: &UserId) -> Result<Option<ErasureEpo
     Ok(ledger.map(|ledger| ErasureEpoch { ledger, erasures, reverts, hidden }))
 }
 
-/// Every text that the engine keeps in memory beside a user's memory itself: what was recalled lately, values that were
-/// compared, pages that were shown. For finding out whether something erased is still there.
+/// Returns every text that the engine holds in caches: recent recalls, compared values, rendered pages. Used to check
+/// that erased text is gone.
 ///
 /// # Errors
 /// As for every read, but never `NotFound`.

@@ -1,4 +1,4 @@
-//! Fork and pick: another memory that shares a past, or a chosen part of one.
+//! Fork and pick: copies a memory up to a version, or chosen events of it, to another user.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -24,11 +24,11 @@ const COPY_BATCH: usize = 512;
 
 /// Copies a memory up to a version into a new user's ledger.
 ///
-/// The shared events are the same bytes with the same hashes, so a head pinned on the one holds on the other; the
-/// first event of the copy's own says where it came from. Afterwards neither knows of the other.
+/// The shared events have the same bytes and hashes, so a pinned head is valid for both. The copy's first own event
+/// records its origin. Afterwards the two are independent.
 ///
 /// # Errors
-/// `Refused` if the new user has a memory already; `NotFound` without such a user or version.
+/// `Refused` if the new user has a memory already; `NotFound` if there is no such user or version.
 pub fn fork(engine: &Engine, from: &UserId, into: &UserId, at: When, watch: Watch<'_>) -> Result<Receipt> {
     if from == into {
         return Err(Error::Invalid("a fork needs another user id".to_owned()));
@@ -37,7 +37,7 @@ pub fn fork(engine: &Engine, from: &UserId, into: &UserId, at: When, watch: Watc
     let at = versions::position(&source, at)?;
     let mut copy = |target: &mut dyn UserLedger| -> Result<()> {
         let (head, missing) = copy_events(&source, at, target, watch)?;
-        // Payloads that were destroyed by events which are not shared: the copy must account for them.
+        // Payloads destroyed by events that are not shared: the copy records them as erased.
         let accounted = erased_before(&source, at);
         let gone: Vec<ChangeRef> = missing.into_iter().filter(|change| !accounted.contains(change)).collect();
         let mut changes = vec![Change::Forked { from: from.clone(), at, head }];
@@ -48,11 +48,11 @@ pub fn fork(engine: &Engine, from: &UserId, into: &UserId, at: When, watch: Watc
         let draft = Draft::new(Actor::User, SourceKind::UserEdited, changes);
         let first = commit::seal_at(engine, into, at, head, &draft)?;
         target.append(at, &[first])?;
-        // What the source has still to read is still to be read in the copy.
+        // Sources that are not processed yet are processed in the copy.
         target.checkpoint(&unread::copied(&source, at))?;
         Ok(())
     };
-    // The store knows its own errors only: what else went wrong is told as what it is.
+    // The store only passes on its own error type, so the original error is kept aside.
     let mut failed = None;
     let built = engine.store.build(into, false, &mut |target| {
         copy(target).map_err(|error| {
@@ -77,7 +77,7 @@ pub fn fork(engine: &Engine, from: &UserId, into: &UserId, at: When, watch: Watc
     Ok(receipt)
 }
 
-/// Copies the first events of a ledger, and returns the hash of the last and the changes without a payload.
+/// Copies the first events of a ledger; returns the hash of the last one and the changes without a payload.
 fn copy_events(
     source: &OpenMemory,
     at: Seq,
@@ -110,16 +110,17 @@ fn erased_before(source: &OpenMemory, at: Seq) -> BTreeSet<ChangeRef> {
     state.history.erasures().iter().filter(|(_, by)| **by <= at).map(|(target, _)| *target).collect()
 }
 
-/// What a pick did.
+/// Result of a pick.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PickReceipt"))]
 pub struct Picked {
-    /// The events it appended.
+    /// The events appended.
     pub receipts: Vec<Receipt>,
-    /// Chosen events that were left out, and why.
+    /// Chosen events that were omitted, and why.
     pub left_out: Vec<(Seq, String)>,
 }
 
-/// The chosen events of a memory, in the order of the ledger, as they are stored.
+/// The chosen events of a memory, as stored, in the order of the ledger.
 ///
 /// # Errors
 /// `NotFound` if one does not exist.
@@ -132,13 +133,13 @@ pub fn chosen(engine: &Engine, from: &UserId, events: &[EventRef]) -> Result<Vec
     seqs.into_iter().map(|seq| crate::memory::fold::sealed_at(writer.ledger.as_mut(), seq)).collect()
 }
 
-/// Replays chosen events into another memory. Each becomes a new event there that names the old one as its cause.
+/// Replays chosen events into another memory. Each becomes a new event there, with the original as its cause.
 ///
-/// An event that does not apply there (its item is there already, its patch's `test` fails, its payload was erased, it writes
-/// into a category that is not there, or it is about its own ledger) is left out and listed; the others go on.
+/// An event that does not apply there is omitted and listed, and the others continue: if its item exists already, a
+/// `test` of its patch fails, its payload was erased, its category does not exist, or it is about its own ledger.
 ///
 /// # Errors
-/// `Unavailable` and the like; what was appended before stays.
+/// `Unavailable` and the like; events appended before the error stay.
 pub fn pick(engine: &Engine, events: &[SealedEvent], into: &UserId, watch: Watch<'_>) -> Result<Picked> {
     let open = engine.open_or_create(into)?;
     let mut picked = Picked { receipts: Vec::new(), left_out: Vec::new() };
@@ -170,7 +171,8 @@ pub fn pick(engine: &Engine, events: &[SealedEvent], into: &UserId, watch: Watch
     Ok(picked)
 }
 
-/// A category nobody promoted here would leave a document that refuses every later edit.
+/// Rejects writes into a category that was not promoted here, which would make the document invalid for every later
+/// edit.
 fn fits(engine: &Engine, state: &State, draft: &Draft) -> Result<()> {
     let before = state.memory.core();
     let desk = engine.desk(&state.memory);
@@ -179,7 +181,7 @@ fn fits(engine: &Engine, state: &State, draft: &Draft) -> Result<()> {
     for change in &draft.changes {
         match change {
             Change::Drawn(DerivedChange::SchemaPromoted(promotion)) => categories = categories.with(&promotion.name),
-            // One that does not apply is passed over, or refused where the event is appended.
+            // A patch that does not apply is skipped here; the append refuses it.
             Change::CorePatched(patch) => {
                 if let Ok(patched) = core_document::replay(&after, patch) {
                     after = Cow::Owned(patched);

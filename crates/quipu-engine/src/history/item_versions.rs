@@ -1,4 +1,4 @@
-//! Retold: everything that happened to a memory, however often it was said in other words.
+//! Lists the versions of an item across rewordings, corrections and merges.
 
 use std::collections::BTreeMap;
 
@@ -14,23 +14,23 @@ use crate::error::{Error, Result};
 use crate::memory::OpenMemory;
 use crate::write::reword::{self, whole_id};
 
-/// Something that happened to a memory.
+/// One version of an item.
 #[derive(Debug, Clone, Serialize)]
 pub struct Version {
     /// The event.
     pub event_id: String,
-    /// When it was recorded.
+    /// Time of the event.
     pub at: Timestamp,
-    /// What it said before.
+    /// Text before the event.
     pub old: Option<String>,
-    /// What it says since; nothing, once it was taken back.
+    /// Text after it; `None` if the item was retracted or reverted.
     pub new: Option<String>,
 }
 
-/// Everything that happened to a memory, oldest first; also of one that was taken back.
+/// Lists every version of an item, oldest first, including items that no longer count.
 ///
 /// # Errors
-/// `NotFound` if there never was such a memory, or if it was erased.
+/// `NotFound` if the item never existed or was erased.
 pub fn versions_of(engine: &Engine, user: &UserId, name: &str) -> Result<Vec<Version>> {
     let open = engine.open(user)?;
     let asked = whole_id(name)?;
@@ -79,13 +79,13 @@ struct Made {
     seq: Seq,
 }
 
-/// What a ledger made and took back, whether it counts or not.
+/// Everything a ledger made and retracted, whether it counts or not.
 #[derive(Default)]
 struct LedgerItems {
     items: BTreeMap<ItemId, Made>,
-    /// Words by hand, by what they are instead of, oldest first.
+    /// Replacing words of an edit by the item they replace, oldest first.
     instead: BTreeMap<ItemId, Vec<ItemId>>,
-    /// Items that were made in the place of another, by their own name.
+    /// Items made in place of another: new id to old id.
     renamed: BTreeMap<ItemId, ItemId>,
     taken: BTreeMap<ItemId, (String, Timestamp)>,
     reverted: BTreeMap<Seq, (String, Timestamp)>,
@@ -93,7 +93,7 @@ struct LedgerItems {
 }
 
 impl LedgerItems {
-    /// The event that took an item back, or the words it rests on.
+    /// The event that retracted or reverted an item or a source it rests on.
     fn gone(&self, id: ItemId) -> Option<(String, Timestamp)> {
         let of = |id: &ItemId| {
             let reverted = self.items.get(id).and_then(|made| self.reverted.get(&made.seq));
@@ -143,7 +143,7 @@ fn everything_made(open: &OpenMemory) -> Result<LedgerItems> {
     Ok(all)
 }
 
-/// The item an event makes in the place of another: it is new, and the other is merged into it.
+/// The item an event makes in place of another, if any: the new item, and the old one merged into it.
 fn renamed(changes: &[Option<Change>]) -> Option<(ItemId, ItemId)> {
     let drawn = || {
         changes.iter().flatten().filter_map(|change| match change {
@@ -159,7 +159,7 @@ fn renamed(changes: &[Option<Change>]) -> Option<(ItemId, ItemId)> {
     })
 }
 
-/// What a change makes, in words.
+/// The text of the item a change makes.
 fn said(drawn: &DerivedChange) -> Option<String> {
     match drawn {
         DerivedChange::FactAsserted { fact, .. } => Some(fact.text.clone()),

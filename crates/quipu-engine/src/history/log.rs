@@ -1,4 +1,4 @@
-//! Log: the events of a ledger, newest first.
+//! Log: lists the events of a ledger, newest first.
 
 use std::collections::BTreeSet;
 
@@ -16,21 +16,22 @@ use crate::ports::UserLedger;
 /// Which events to list.
 #[derive(Debug, Clone)]
 pub struct LogOptions {
-    /// Only events before this position; from the newest, if not given.
+    /// Only events before this position. Defaults to all.
     pub before: Option<Seq>,
-    /// At most so many.
+    /// Most events to list.
     pub limit: usize,
-    /// Only events of this import, file or message.
+    /// Only events with this reference (an import, file or message).
     pub reference: Option<String>,
 }
 
 /// Whether an event counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EventStatus {
     /// It counts.
     Counts,
-    /// A revert took it back.
+    /// A revert excludes it.
     Reverted,
     /// It no longer applies.
     Orphaned,
@@ -38,37 +39,39 @@ pub enum EventStatus {
 
 /// One event in a log.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LogEntry {
-    /// Its position.
+    /// Position of the event.
     pub seq: Seq,
-    /// Its name.
+    /// Id of the event.
     pub id: EventId,
-    /// When it was recorded.
+    /// Time of recording.
     pub recorded_at: Timestamp,
-    /// Who did it.
+    /// Who caused it.
     pub actor: Actor,
-    /// From what kind of source.
+    /// Kind of the source.
     pub source: SourceKind,
     /// The import, file or message.
     pub reference: Option<String>,
-    /// How far it may reach.
+    /// Trust of the source.
     pub trust: Trust,
-    /// Why.
+    /// The recorded reason.
     pub rationale: Option<String>,
-    /// What it changes, in a few words.
+    /// Short summary of its changes.
     pub summary: String,
     /// Whether it counts.
     pub standing: EventStatus,
     /// Changes whose payload was erased.
     pub erased: usize,
-    /// Its hash.
+    /// Hash of the event.
+    #[cfg_attr(feature = "schema", schemars(with = "quipu_core::schema::HexHash"))]
     pub hash: String,
 }
 
 /// Lists events, newest first.
 ///
 /// # Errors
-/// `NotFound` without such a user; `Corrupt` if an event cannot be read.
+/// `NotFound` if there is no such user; `Corrupt` if an event cannot be read.
 pub fn log(engine: &Engine, user: &UserId, options: &LogOptions) -> Result<Vec<LogEntry>> {
     const PAGE: Seq = 256;
     let open = engine.open(user)?;
@@ -85,7 +88,7 @@ pub fn log(engine: &Engine, user: &UserId, options: &LogOptions) -> Result<Vec<L
     }
     while until > 0 && entries.len() < options.limit {
         let left = (options.limit - entries.len()) as Seq;
-        // Of what is said by an item more is read at once: few of its events are wanted.
+        // With a reference few events match, so full pages are read.
         let size = if options.reference.is_none() { left.min(PAGE) } else { PAGE };
         let from = until.saturating_sub(size - 1).max(1);
         let mut page = Vec::new();
@@ -109,7 +112,7 @@ fn named(ledger: &mut dyn UserLedger, state: &State, seqs: &[Seq]) -> Result<Vec
     seqs.iter().map(|&seq| Ok(entry(state, &event_at(ledger, seq)?))).collect()
 }
 
-/// The events that record an erasure, newest first, before a position. No other event is read.
+/// Lists the events that record an erasure, newest first, before a position. No other event is read.
 ///
 /// # Errors
 /// As [`log`].
@@ -123,8 +126,8 @@ pub fn erasures(engine: &Engine, user: &UserId, before: Option<Seq>, limit: usiz
     named(writer.ledger.as_mut(), &state, &newest)
 }
 
-/// How a ledger grew: the positions it had come to at `points` times, as far from each other as from the next, from its
-/// first event to its last. Two events are read, however many there are.
+/// Samples the growth of a ledger: the position reached at each of `points` evenly spaced times from its first event to
+/// its last. Reads two events, however many there are.
 ///
 /// # Errors
 /// As [`log`].
@@ -216,7 +219,7 @@ pub(crate) fn summary(changes: &[Option<Change>]) -> String {
     }
 }
 
-/// What was drawn, in one line: the first two things it says, and how many more.
+/// Summary of derived changes in one line: the first two, and the number of the others.
 fn drawn(changes: &[&Change]) -> String {
     let said = |change: &&Change| match change {
         Change::Drawn(DerivedChange::FactAsserted { fact, .. }) => Some(format!("fact: {}", fact.text)),
@@ -249,7 +252,7 @@ fn drawn(changes: &[&Change]) -> String {
     if lines.len() > 2 { format!("{shown}; {} more", lines.len() - 2) } else { shown }
 }
 
-/// Positions in a few words: `3, 5-9`.
+/// Formats positions as ranges: `3, 5-9`.
 pub fn ranges(seqs: &[Seq]) -> String {
     let mut parts: Vec<(Seq, Seq)> = Vec::new();
     for &seq in seqs {

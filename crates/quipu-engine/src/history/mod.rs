@@ -1,4 +1,4 @@
-//! The ledger as history: log, versions, blame, revert, fork, erasure, and proof that it is intact.
+//! The history of a ledger: log, versions, diff, blame, revert, fork, erasure, verification.
 
 pub(crate) mod after_revert;
 pub(crate) mod announce;

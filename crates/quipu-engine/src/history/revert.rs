@@ -1,4 +1,4 @@
-//! Revert: earlier events no longer count. Nothing is deleted; reverting the revert brings them back.
+//! Revert: excludes earlier events from the memory. Nothing is deleted; reverting the revert restores them.
 
 use std::collections::BTreeSet;
 
@@ -26,9 +26,9 @@ use crate::sessions::summarize;
 /// Which events to revert.
 #[derive(Debug, Clone)]
 pub enum Selection {
-    /// These.
+    /// The given events.
     Events(Vec<EventRef>),
-    /// Every event of an import, file or message.
+    /// Every event with this reference (an import, file or message).
     Reference(String),
     /// Every event of a session.
     Session(String),
@@ -36,17 +36,18 @@ pub enum Selection {
     Since(When),
 }
 
-/// How to revert.
+/// Options of a revert.
 #[derive(Debug, Clone, Default)]
 pub struct RevertOptions {
-    /// Why.
+    /// The reason to record.
     pub rationale: Option<String>,
     /// Questions whose first answers are compared before and after, in a preview.
     pub probes: Vec<String>,
 }
 
-/// What a question would answer before and after.
+/// The answer to a question before and after a revert.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RevertProbe"))]
 pub struct Probe {
     /// The question.
     pub query: String,
@@ -58,14 +59,15 @@ pub struct Probe {
 
 /// What a revert would do.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RevertPreview {
     /// The events that would no longer count.
     pub events: Vec<Seq>,
-    /// How the memory would differ. Its new orphans are what cannot stand without the events.
+    /// How the memory would differ. Its new orphans are the events that do not apply without the reverted ones.
     pub difference: Difference,
-    /// Events that rely on them for a part, and whose other statements would be recorded again.
+    /// Events that depend on them in part; their other statements would be recorded again.
     pub restored: Vec<Seq>,
-    /// What the probe questions would answer.
+    /// Results of the probes.
     pub probes: Vec<Probe>,
 }
 
@@ -74,7 +76,7 @@ pub struct RevertPreview {
 /// Returns once the revert is durable and readers see the memory without the events.
 ///
 /// # Errors
-/// `NotFound` if an event does not exist or nothing is selected; `Refused` if all are reverted already, or one is an
+/// `NotFound` if an event does not exist or nothing is selected; `Refused` if all are reverted already, or if one is an
 /// erasure or a fork, which cannot be undone.
 pub fn revert<'a>(
     engine: &Engine,
@@ -95,7 +97,7 @@ pub fn revert<'a>(
     Ok((receipt, difference))
 }
 
-/// Takes events back together with what else is decided, all or nothing. The revert comes last; without events there is none.
+/// Reverts events together with other decisions, all or nothing. The revert comes last; without events there is none.
 pub(crate) fn take_back(
     engine: &Engine,
     open: &OpenMemory,
@@ -106,7 +108,7 @@ pub(crate) fn take_back(
     take_back_events(engine, open, events, rationale, besides).map(|(receipts, _)| receipts)
 }
 
-/// The same; returns also the events that no longer apply and are recorded again.
+/// As [`take_back`]; also returns the orphans that are recorded again.
 fn take_back_events(
     engine: &Engine,
     open: &OpenMemory,
@@ -124,23 +126,23 @@ fn take_back_events(
     })?;
     receipts.truncate(decided);
     if let Some(last) = receipts.last().filter(|_| !events.is_empty()) {
-        // What cannot be told now stays flagged, and is told like any other exchange.
+        // Exchanges that cannot be summarised now stay marked and are summarised later.
         summarize::retell(engine, open, &before, &BTreeSet::new(), last.event_id)?;
     }
     Ok((receipts, restored))
 }
 
-/// What is appended to take events back.
+/// The events to append for a revert.
 struct Planned {
     events: Vec<SealedEvent>,
-    /// How many of them were decided; the others follow from these.
+    /// Number of events that were decided; the others follow from them.
     decided: usize,
-    /// The events that no longer apply and are recorded again.
+    /// The orphans that are recorded again.
     restored: BTreeSet<Seq>,
 }
 
-/// Works out everything a revert appends, on the memory as it is now: what is decided besides, the revert, and what follows from
-/// it. It is appended together, so no end of the process leaves a revert without what mends it.
+/// Computes everything a revert appends: other decisions, the revert, and its consequences. All of it is appended in
+/// one step, so a crash cannot separate a revert from its consequences.
 fn plan(
     engine: &Engine,
     open: &OpenMemory,
@@ -185,13 +187,13 @@ fn plan(
     Ok(planned)
 }
 
-/// A difference without the orphans whose statements are recorded again.
+/// Removes the orphans that are recorded again from a difference.
 fn without(mut difference: Difference, restored: &BTreeSet<Seq>) -> Difference {
     difference.orphans_new.retain(|orphan| !restored.contains(&orphan.seq));
     difference
 }
 
-/// Shows what a revert would do. Appends nothing.
+/// Previews a revert. Appends nothing.
 ///
 /// # Errors
 /// As [`revert`].
@@ -269,13 +271,14 @@ fn scan(open: &OpenMemory, wanted: &dyn Fn(&Header) -> bool) -> Result<Vec<Seq>>
     Ok(found)
 }
 
-/// The events a revert will name; at least one of them still counts.
+/// The events a revert names; at least one of them must still count.
 fn decide(state: &State, selected: &[Seq]) -> Result<Vec<Seq>> {
     if let Some(&fixed) = selected.iter().find(|&&seq| state.history.is_permanent(seq)) {
         return Err(Error::Refused(format!("event {fixed} records an erasure or a fork, which cannot be undone")));
     }
     let skipped = state.memory.skipped();
-    // What is reverted already is named again: if the revert that did it goes with the others, it must stay reverted.
+    // Events that are reverted already are named again: if the earlier revert is among the selected events, they must
+    // stay reverted.
     let events = selected.to_vec();
     if events.iter().all(|seq| skipped.contains(seq)) {
         return Err(Error::Refused(

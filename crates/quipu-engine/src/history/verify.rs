@@ -1,4 +1,4 @@
-//! Verify: proof that a ledger is what was written.
+//! Verifies that a ledger is unchanged since it was written.
 
 use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::{Pin, SealedEvent, Verification, Verifier};
@@ -10,31 +10,32 @@ use crate::error::{Error, Result};
 use crate::memory::{AbsentLedger, Progress, Watch};
 use crate::ports::{StoreError, UserLedger};
 
-/// The verdict on a user's ledger and its medium.
+/// Result of verifying a user's ledger and its storage.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerifyReport {
-    /// The chain's verdict.
+    /// Result for the hash chain.
     #[serde(flatten)]
     pub ledger: Verification,
-    /// Faults the medium's own checks found.
+    /// Faults found by the storage's own checks.
     pub medium: Vec<String>,
 }
 
 impl VerifyReport {
-    /// True if nothing is damaged and every pin holds.
+    /// Returns true if nothing is damaged and every pin matches.
     pub fn is_intact(&self) -> bool {
         self.ledger.is_intact() && self.medium.is_empty()
     }
 }
 
-/// Checks every event, digest and link of a user's ledger as it is on disk, and the medium's own structure.
+/// Checks every event, digest and link of a user's ledger on disk, and the structure of the storage.
 ///
-/// Never changes anything, and finds what it finds rather than failing: damage is in the report.
+/// Changes nothing. Damage is reported, not returned as an error.
 ///
 /// # Errors
-/// `Corrupt` if the ledger cannot even be opened. A user without a memory has an empty ledger, which is intact.
+/// `Corrupt` if the ledger cannot be opened at all. A user without a memory has an empty ledger, which is intact.
 pub fn verify(engine: &Engine, user: &UserId, pins: &[Pin], watch: Watch<'_>) -> Result<VerifyReport> {
-    // Opened apart from the memory in use: a ledger that cannot be replayed must still be checked.
+    // Opened separately from the memory in use, because a ledger that cannot be replayed must still be checked.
     let mut ledger = match engine.store.open(user, false) {
         Err(StoreError::NotFound(_)) => Box::new(AbsentLedger::new(user)),
         outcome => outcome?,
@@ -55,17 +56,17 @@ pub fn verify(engine: &Engine, user: &UserId, pins: &[Pin], watch: Watch<'_>) ->
         && let Ok(open) = engine.open(user)
         && let Ok(_nobody_writes) = open.writer()
     {
-        // An erasure that was just being finished is no fault.
+        // An erasure in progress is not a fault.
         medium = ledger.check()?;
     }
     Ok(VerifyReport { ledger: checked, medium })
 }
 
-/// Reads a ledger up to the head it is called with, again if an erasure came in between: a ledger is read in batches, and
-/// payloads of one batch with the erasure of a later one, or a hole without the event that made it, would pass for damage.
+/// Reads a ledger up to its head, and again if an erasure happened meanwhile. A ledger is read in batches; a mix of
+/// batches from before and after an erasure would look damaged.
 ///
 /// # Errors
-/// `Conflict` if that happened again and again; else as `read` and the store.
+/// `Conflict` if that happened on every retry; otherwise as `read` and the store.
 pub(crate) fn at_one_moment<T>(
     ledger: &mut dyn UserLedger,
     read: &mut dyn FnMut(&mut dyn UserLedger, Seq) -> Result<T>,
@@ -85,7 +86,7 @@ pub(crate) fn at_one_moment<T>(
     Err(Error::Conflict("the ledger was changed again and again while it was read; try again".to_owned()))
 }
 
-/// Checks events that are not in a store, such as those of a file.
+/// Verifies events outside a store, such as those of a file.
 pub fn verify_events<'a>(user: &UserId, events: impl Iterator<Item = &'a SealedEvent>, pins: &[Pin]) -> Verification {
     let mut verifier = Verifier::new(user.clone(), pins);
     events.for_each(|event| verifier.check(event));

@@ -1,4 +1,4 @@
-//! Versions: naming one, and looking at the memory as it was then.
+//! Versions: parses references to versions and events, and reads the memory at a version.
 
 use std::str::FromStr;
 
@@ -17,10 +17,10 @@ use crate::lock::before_slow_call;
 use crate::memory::{OpenMemory, fold, index};
 use crate::read::meaning;
 
-/// A version of a memory, by position or by the time at which Quipu knew it.
+/// A version of a memory, by position or by the time of recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum When {
-    /// As it is now.
+    /// The current version.
     #[default]
     Now,
     /// After the event at this position.
@@ -32,7 +32,7 @@ pub enum When {
 impl FromStr for When {
     type Err = Error;
 
-    /// `now`, a position (`12`), a time (`2026-03-01T12:00:00Z`), or a date, meaning the end of that day in UTC.
+    /// Parses `now`, a position (`12`), a time (`2026-03-01T12:00:00Z`), or a date, meaning the end of that day in UTC.
     fn from_str(text: &str) -> Result<Self> {
         if text.eq_ignore_ascii_case("now") {
             return Ok(Self::Now);
@@ -54,18 +54,18 @@ impl FromStr for When {
     }
 }
 
-/// How a caller names an event: by position or id.
+/// A reference to an event, by position or id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventRef {
     /// By position.
     Seq(Seq),
-    /// By name.
+    /// By id.
     Id(EventId),
 }
 
 impl EventRef {
-    /// The events that a word names: one by its position or id, or several by the first and the last position, as in `3-7`,
-    /// the way [`ranges`](crate::history::log::ranges) writes them.
+    /// Parses one event by position or id, or a range of positions such as `3-7`, as
+    /// [`ranges`](crate::history::log::ranges) formats them.
     ///
     /// # Errors
     /// `Invalid` for anything else, and for more than [`limit::EVENTS_PER_COMMAND_MAX`].
@@ -98,7 +98,7 @@ impl FromStr for EventRef {
     }
 }
 
-/// A memory and its index at one version, apart from the one in use.
+/// A memory and its indexes at one version, separate from the open memory.
 pub(crate) struct View {
     pub(crate) memory: Memory,
     pub(crate) index: Index,
@@ -107,7 +107,7 @@ pub(crate) struct View {
 
 /// The position of a version.
 pub(crate) fn position(open: &OpenMemory, when: When) -> Result<Seq> {
-    // What this memory is level with, not what another process may have appended just now.
+    // Up to what this memory has read; another process may have appended more.
     let head = open.read().memory.seq();
     match when {
         When::Now => Ok(head),
@@ -135,7 +135,7 @@ pub(crate) fn event_position(open: &OpenMemory, event: EventRef) -> Result<Seq> 
     }
 }
 
-/// The memory as it was at a version, erased payloads missing.
+/// The memory at a version, without erased payloads.
 pub(crate) fn memory_at(open: &OpenMemory, when: When) -> Result<Memory> {
     let seq = position(open, when)?;
     let state = open.read();
@@ -147,7 +147,7 @@ pub(crate) fn memory_at(open: &OpenMemory, when: When) -> Result<Memory> {
     fold::fold_to(open.writer()?.ledger.as_mut(), &user, &history, seq)
 }
 
-/// A memory at a version, or a supposed one, with an index over it. Texts without a vector are embedded for it.
+/// Builds indexes over a past or hypothetical memory. Texts without a vector are embedded.
 pub(crate) fn view(engine: &Engine, open: &OpenMemory, memory: Memory) -> Result<View> {
     let mut index = index::rebuilt(engine, &memory, &open.read().index);
     let absent: Vec<(u32, EmbeddingInput)> = index.missing(memory.sources(), 0).collect();
@@ -162,35 +162,35 @@ pub(crate) fn view(engine: &Engine, open: &OpenMemory, memory: Memory) -> Result
     Ok(View { derived: DerivedIndex::of(memory.items()), memory, index })
 }
 
-/// The position a version stands for.
+/// The position of a version.
 ///
 /// # Errors
-/// `NotFound` without such a user or version.
+/// `NotFound` if there is no such user or version.
 pub fn position_of(engine: &Engine, user: &UserId, when: When) -> Result<Seq> {
     position(&engine.open(user)?, when)
 }
 
-/// The core document at a version, with `_meta`: its own version there is that of the last event that changed it.
+/// The core document at a version, with `_meta`, whose version is that of the last event that changed the document.
 ///
 /// # Errors
-/// `NotFound` without such a user or version.
+/// `NotFound` if there is no such user or version.
 pub fn core_at(engine: &Engine, user: &UserId, when: When) -> Result<serde_json::Value> {
     let open = engine.open(user)?;
     Ok(memory_at(&open, when)?.core_with_meta())
 }
 
-/// The version of a memory: the position of its newest event. No page is read if it is open.
+/// The version of a memory: the position of its newest event. No page is read if the memory is open.
 ///
 /// # Errors
-/// `NotFound` without such a user.
+/// `NotFound` if there is no such user.
 pub fn version(engine: &Engine, user: &UserId) -> Result<Seq> {
     Ok(engine.open(user)?.read().memory.seq())
 }
 
-/// One event as it was recorded.
+/// Returns one event as recorded.
 ///
 /// # Errors
-/// `NotFound` without such a user or event.
+/// `NotFound` if there is no such user or event.
 pub fn show(engine: &Engine, user: &UserId, event: EventRef) -> Result<Event> {
     let open = engine.open(user)?;
     let seq = event_position(&open, event)?;

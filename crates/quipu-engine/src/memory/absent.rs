@@ -1,4 +1,4 @@
-//! The ledger of a user who has none, and of one whose ledger is closed: empty, and closed to appends.
+//! The empty, read-only ledger of a user without a memory, or of a memory that was closed.
 
 use std::ops::RangeInclusive;
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! The open memories of an engine: which are open, which was used last, and which is let go.
+//! The open memories of an engine, in order of use, and their eviction.
 //!
-//! Eviction never waits. What a memory takes is kept in atomics, a memory that is in use is passed over, and what is let go is
-//! dropped after the lock of the table is.
+//! Eviction never blocks: sizes are atomics, memories in use are skipped, and evicted memories are dropped after the
+//! table is unlocked.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,14 +13,15 @@ use quipu_core::limit;
 use crate::lock::{Mutex, MutexGuard, Rank};
 use crate::memory::open::SharedMemory;
 
-/// How much an engine keeps open. Beyond it, what was not used for longest is let go and read again when it is needed.
+/// Limits on what an engine keeps open. Beyond them the least recently used memories are closed and read again when
+/// needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenLimits {
-    /// Folded memories. Default 100,000.
+    /// Open memories. Default 100,000.
     pub memories_max: usize,
-    /// Bytes of folded memories, estimated. Default 4 GiB.
+    /// Estimated bytes of open memories. Default 4 GiB.
     pub bytes_max: usize,
-    /// Memories whose ledger is open, each with a few file handles. Default 64.
+    /// Memories with an open ledger, each with a few file handles. Default 64.
     pub ledgers_max: usize,
 }
 
@@ -34,10 +35,10 @@ impl Default for OpenLimits {
     }
 }
 
-/// What all open memories take together.
+/// Totals over all open memories.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
-    /// Bytes, estimated.
+    /// Estimated bytes.
     pub(crate) bytes: AtomicUsize,
     /// Memories with an open ledger.
     pub(crate) connected: AtomicUsize,
@@ -53,10 +54,10 @@ pub(crate) struct Catalog {
 #[derive(Default)]
 struct Table {
     open: HashMap<UserId, CatalogEntry>,
-    /// Users by the turn at which each was last asked for, oldest first.
+    /// Users by the turn of their last use, oldest first.
     by_turn: BTreeMap<u64, UserId>,
     turn: u64,
-    /// Memories that are being opened: who wants one of them waits for its lock, and for no other.
+    /// Locks of the memories that are being opened, so that only callers of the same memory wait.
     opening: HashMap<UserId, Arc<Mutex<()>>>,
 }
 
@@ -88,7 +89,7 @@ impl Table {
         Some(entry.memory)
     }
 
-    /// Takes out the least recently used memories beyond the bound on bytes that nobody uses.
+    /// Removes the least recently used idle memories until the limits are met.
     fn evict(&mut self, totals: &Totals, limits: &OpenLimits, keep: &UserId) -> Vec<Arc<SharedMemory>> {
         let mut total = totals.bytes.load(Ordering::Relaxed);
         let mut gone = Vec::new();
@@ -118,13 +119,14 @@ impl Catalog {
         &self.totals
     }
 
-    /// The memory of a user, if it is open.
+    /// Returns the memory of a user if it is open.
     pub(crate) fn get(&self, user: &UserId) -> Option<Arc<SharedMemory>> {
         self.table().touch(user)
     }
 
-    /// The memory of a user, and whether it was read just now; reads it with `open` if it is not open yet. Only who wants the
-    /// same memory waits meanwhile, and one at a time reads it: of two readings the older could be the one that is kept.
+    /// Returns the memory of a user, reading it with `open` if it is not open yet, and whether it was read. Only
+    /// callers of the same memory wait. One thread at a time reads it, because of two concurrent readings the older one
+    /// could be kept.
     pub(crate) fn get_or_open<E>(
         &self,
         user: &UserId,
@@ -139,7 +141,7 @@ impl Catalog {
                 table.opening.entry(user.clone()).or_insert_with(|| Arc::new(Mutex::new(Rank::Opening, ()))).clone()
             };
             let _turn = opening.lock();
-            // Who had the turn before may have read it, and it may have been let go of again.
+            // The previous holder of the lock may have read it, and it may have been closed again.
             if !self.table().opening.get(user).is_some_and(|current| Arc::ptr_eq(current, &opening)) {
                 continue;
             }
@@ -150,19 +152,18 @@ impl Catalog {
                 let memory = table.insert(user, opened?);
                 (memory, table.evict(&self.totals, &self.limits, user))
             };
-            // Closing a ledger may take a while: not with the table in hand.
+            // Closing a ledger may take a while, so the table is unlocked first.
             drop(gone);
             return Ok((memory, true));
         }
     }
 
-    /// Closes ledgers of the memories that were not used for longest, until few enough are open. One that is in use is passed
-    /// over.
+    /// Closes the ledgers of the least recently used idle memories until the limit is met.
     pub(crate) fn disconnect_surplus(&self, keep: &UserId) {
         if self.totals.connected.load(Ordering::Relaxed) <= self.limits.ledgers_max {
             return;
         }
-        // From the latest used on: those with an open ledger are among them, so few others are looked at.
+        // Starts from the most recently used, since the open ledgers are among those.
         let surplus_ones: Vec<Arc<SharedMemory>> = {
             let table = self.table();
             let latest = table.by_turn.values().rev().filter_map(|user| table.open.get(user));
@@ -174,7 +175,7 @@ impl Catalog {
         surplus_ones.iter().for_each(|memory| memory.disconnect_if_idle());
     }
 
-    /// Lets go of one memory, if it is the one that is open.
+    /// Closes this memory if it is still the user's open one.
     pub(crate) fn forget(&self, memory: &Arc<SharedMemory>) {
         let mut table = self.table();
         let user = memory.user();
@@ -184,23 +185,23 @@ impl Catalog {
         drop(gone);
     }
 
-    /// Lets go of a user's memory; the next operation reads it again.
+    /// Closes a user's memory; the next operation reads it again.
     pub(crate) fn forget_user(&self, user: &UserId) {
         let gone = self.table().remove(user);
         drop(gone);
     }
 
-    /// The memories that are open now.
+    /// The open memories at this moment.
     pub(crate) fn all(&self) -> Vec<Arc<SharedMemory>> {
         self.table().open.values().map(|entry| entry.memory.clone()).collect()
     }
 
-    /// The version of each memory that is open, without touching the order in which they are let go.
+    /// The version of each open memory; does not count as use.
     pub(crate) fn versions(&self) -> Vec<(UserId, Seq)> {
         self.table().open.iter().map(|(user, entry)| (user.clone(), entry.memory.level())).collect()
     }
 
-    /// Lets go of a user's memory unless somebody uses it.
+    /// Closes a user's memory if it is idle.
     pub(crate) fn forget_if_idle(&self, user: &UserId) {
         let mut table = self.table();
         let is_idle = table.open.get(user).is_some_and(|entry| Arc::strong_count(&entry.memory) == 1);
@@ -232,7 +233,7 @@ mod tests {
         let (second_reads, third_reads) = (AtomicBool::new(false), AtomicBool::new(false));
         let (waits, second_waits) = mpsc::channel();
         std::thread::scope(|scope| {
-            // Given who reads a memory, and one who waits for that
+            // Given a thread that reads a memory, and a second that waits for it
             let _ = catalog.get_or_open(&user, || {
                 scope.spawn(|| {
                     waits.send(()).expect("the test listens");
@@ -248,11 +249,11 @@ mod tests {
                 std::thread::sleep(std::time::Duration::from_millis(100));
                 Err::<SharedMemory, ()>(())
             });
-            // When the first has failed, and the second reads it
+            // When the first fails and the second reads it
             while !second_reads.load(Ordering::SeqCst) {
                 std::thread::yield_now();
             }
-            // Then a third does not read it beside the second
+            // Then a third does not read it at the same time
             let third = catalog.get_or_open(&user, || {
                 third_reads.store(true, Ordering::SeqCst);
                 Err::<SharedMemory, bool>(second_reads.load(Ordering::SeqCst))

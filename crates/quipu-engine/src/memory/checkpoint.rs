@@ -1,4 +1,4 @@
-//! What follows an append: vectors, and now and then a snapshot beside the ledger.
+//! Work after an append: embedding, and checkpoints with snapshot and index.
 
 use quipu_core::id::UserId;
 use quipu_core::limit;
@@ -10,21 +10,20 @@ use crate::memory::index::{self, RECALL};
 use crate::memory::{OpenMemory, State, Watch};
 use crate::ports::{Checkpoint, StoreError};
 
-/// What follows an append: vectors, and a checkpoint if one is due, or `now`.
+/// Embeds new passages, and writes a checkpoint if one is due or `now` is set.
 ///
-/// The append is durable whatever happens here, so a failure is no error of the command: it is said, and made good by a
-/// later one.
+/// The append is durable already, so a failure is not an error: it is returned as text and made up for by a later call.
 pub(crate) fn after_append(engine: &Engine, open: &OpenMemory, now: bool, watch: Watch<'_>) -> Option<String> {
     let done = index::embed(engine, open, watch).and_then(|_| checkpoint(engine, open, now));
     done.err().map(|error| format!("it is recorded, but the search index lags behind: {error}"))
 }
 
-/// Saves snapshot and index if enough events came since the last time, or `now`.
+/// Saves snapshot and index if enough events were appended since the last time, or if `now` is set.
 pub(crate) fn checkpoint(engine: &Engine, open: &OpenMemory, now: bool) -> Result<bool> {
     let mut writer = open.writer()?;
     let state = open.read();
     let seq = state.memory.seq();
-    // A snapshot costs as much as the memory is large, so a large memory waits for more events.
+    // The cost of a snapshot grows with the memory, so a large memory waits for more events.
     let due = writer.snapshot_seq + limit::SNAPSHOT_EVENTS.max(seq / 8);
     if seq == writer.snapshot_seq || (!now && seq < due) {
         return Ok(false);
@@ -44,7 +43,7 @@ pub(crate) fn checkpoint(engine: &Engine, open: &OpenMemory, now: bool) -> Resul
     };
     drop(state);
     match writer.ledger.checkpoint(&checkpoint) {
-        // Another process has erased or reverted something: what was made before that is stored no more.
+        // Another process has erased or reverted something, so this state is outdated.
         Err(StoreError::Conflict { .. }) => {
             open.catch_up(engine, &mut writer)?;
             return Ok(false);
@@ -55,10 +54,10 @@ pub(crate) fn checkpoint(engine: &Engine, open: &OpenMemory, now: bool) -> Resul
     Ok(true)
 }
 
-/// Writes a snapshot and the index image now. Returns the version they hold.
+/// Writes a snapshot and the index image now. Returns their version.
 ///
 /// # Errors
-/// `NotFound` without such a user; what the store said.
+/// `NotFound` if there is no such user; any error of the store.
 pub fn snapshot(engine: &Engine, user: &UserId) -> Result<u64> {
     let open = engine.open_existing(user)?;
     checkpoint(engine, &open, true)?;
@@ -66,7 +65,7 @@ pub fn snapshot(engine: &Engine, user: &UserId) -> Result<u64> {
     Ok(seq)
 }
 
-/// What a rebuild found.
+/// Result of a rebuild.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Rebuilt {
     /// Events replayed.
@@ -75,23 +74,23 @@ pub struct Rebuilt {
     pub items: u64,
     /// Passages embedded again.
     pub passages_embedded: u64,
-    /// BLAKE3 of the memory's bytes, the same before and after.
+    /// BLAKE3 of the rebuilt memory's bytes.
     pub memory_hash: String,
-    /// True if the rebuilt memory has the same bytes as the one that was in use.
+    /// True if the rebuilt memory has the same bytes as the previous one.
     pub identical: bool,
 }
 
-/// Drops every projection of a user and makes them again from the ledger alone.
+/// Drops every projection of a user and builds them again from the ledger.
 ///
 /// # Errors
-/// `Corrupt` if the ledger cannot be replayed; the ledger itself is never touched.
+/// `Corrupt` if the ledger cannot be replayed. The ledger itself is never changed.
 pub fn rebuild(engine: &Engine, user: &UserId, watch: Watch<'_>) -> Result<Rebuilt> {
     let open = engine.open_existing(user)?;
     let (before, after) = {
         let mut writer = open.writer()?;
-        // What another process has appended since this one looked is no difference.
+        // Events appended by other processes before this point are not a difference.
         open.catch_up(engine, &mut writer)?;
-        // Nor is what another one appends from here on: the ledger is replayed as far as this memory has come.
+        // The ledger is replayed to the version of this memory, so later events are not a difference either.
         let (before, head) = {
             let state = open.read();
             (state.memory.encode()?, state.memory.seq())

@@ -1,4 +1,5 @@
-//! Appending: decide on what is there, seal, make durable, fold in. The only way into a ledger.
+//! Commits drafts: decides on the current memory, seals, appends durably, and folds the events in. The only way into a
+//! ledger.
 
 use quipu_core::event::{Change, Draft, Hash, Idempotency};
 use quipu_core::guard;
@@ -19,32 +20,34 @@ use crate::memory::precondition;
 use crate::memory::{MemoryRef, OpenMemory, SharedMemory, State, Writer, fold};
 use crate::ports::{StoreError, UserLedger};
 
-/// How many times its stored size an event takes in memory, about.
+/// Approximate ratio of an event's size in memory to its stored size.
 const GROWN_BY: usize = 4;
 
 /// Proof that an event is durable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Receipt {
-    /// The event.
+    /// Id of the event.
     pub event_id: EventId,
-    /// Its position: the memory's version from here on.
+    /// Position of the event, which is the new version of the memory.
     pub seq: Seq,
-    /// Its hash; pin it to notice tampering later.
+    /// Hash of the event; pin it to detect tampering later.
+    #[cfg_attr(feature = "schema", schemars(with = "quipu_core::schema::HexHash"))]
     pub hash: String,
     /// Items it recorded.
     pub items: Vec<ItemId>,
-    /// True if the same request was answered before and nothing was appended now.
+    /// True if the same request was recorded before and nothing was appended now.
     pub replayed: bool,
-    /// Kinds of secrets that were taken out before anything was stored.
+    /// Kinds of secrets that were redacted before storing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<String>,
-    /// What was understood of it, where something reads what is said.
+    /// What was extracted from it, if an extractor ran.
     #[serde(skip_serializing_if = "Understanding::is_empty")]
     pub understood: Understanding,
-    /// What was told of the session it belongs to.
+    /// Exchanges of its session that were summarised.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub summarized: Vec<Summarized>,
-    /// Why recall does not see it in full yet, if something went wrong after it was durable.
+    /// Why recall does not see all of it yet, if a step after the append failed.
     pub lag: Option<String>,
 }
 
@@ -70,7 +73,7 @@ impl Receipt {
     }
 }
 
-/// The key of a request and the hash that tells another request with the same key apart.
+/// The idempotency key of a request, with a hash that distinguishes different requests with the same key.
 pub(crate) fn idempotency(key: Option<&str>, request: &[&[u8]]) -> Option<Idempotency> {
     let key = key?.to_owned();
     let mut hasher = blake3::Hasher::new_derive_key("quipu request v1");
@@ -81,9 +84,9 @@ pub(crate) fn idempotency(key: Option<&str>, request: &[&[u8]]) -> Option<Idempo
     Some(Idempotency { key, request: hasher.finalize() })
 }
 
-/// Appends what `decide` drafts on the memory as it is; decides again if another writer was faster.
+/// Appends the drafts that `decide` makes from the current memory; decides again after a concurrent append.
 ///
-/// Returns once the events are durable and readers see them. All drafts become durable together or not at all.
+/// Returns once the events are durable and visible to readers. All drafts become durable together or not at all.
 pub(crate) fn commit(
     engine: &Engine,
     open: &OpenMemory,
@@ -102,8 +105,8 @@ pub(crate) fn commit(
     })
 }
 
-/// The same for events that are sealed already, one upon the other: some of them follow from others that are not appended yet.
-/// `plan` is given the ledger, and seals with [`seal_next`].
+/// As [`commit`], for events that are sealed already because they depend on each other. `plan` receives the ledger and
+/// seals with [`seal_next`].
 pub(crate) fn commit_planned(
     engine: &Engine,
     open: &OpenMemory,
@@ -112,7 +115,7 @@ pub(crate) fn commit_planned(
 ) -> Result<Vec<Receipt>> {
     let mut writer = open.writer()?;
     for _ in 0..=limit::CONFLICT_RETRIES_MAX {
-        // A request answered before is not judged again: it may no longer fit the memory, and need not.
+        // A repeated request is not checked again, because it may no longer apply to the memory.
         if let Some(receipt) = answered_before(&mut writer, request)? {
             open.catch_up(engine, &mut writer)?;
             return Ok(vec![receipt]);
@@ -136,7 +139,7 @@ pub(crate) fn commit_planned(
     Err(Error::Conflict("other writers were faster again and again; try again".to_owned()))
 }
 
-/// Lets readers see what was appended.
+/// Makes appended events visible to readers.
 fn show(engine: &Engine, open: &SharedMemory, writer: &mut Writer, sealed: &[SealedEvent]) -> Result<()> {
     if fold_in(engine, open, writer, sealed).is_ok() {
         return Ok(());
@@ -144,8 +147,8 @@ fn show(engine: &Engine, open: &SharedMemory, writer: &mut Writer, sealed: &[Sea
     reload_durable(engine, open, writer).map_err(|fault| recorded_unseen(sealed, &fault))
 }
 
-/// Reads the memory again after something was made durable. What fails is tried again, a bounded number of times; after that
-/// the next operation follows the ledger, whoever asks for it.
+/// Reads the memory again after an append. Retries a bounded number of times; if all fail, the next operation reads the
+/// ledger.
 pub(crate) fn reload_durable(engine: &Engine, open: &SharedMemory, writer: &mut Writer) -> Result<()> {
     let mut outcome = reload(engine, open, writer);
     for _ in 0..limit::RELOAD_RETRIES_MAX {
@@ -157,7 +160,7 @@ pub(crate) fn reload_durable(engine: &Engine, open: &SharedMemory, writer: &mut 
     outcome.inspect_err(|_| open.not_shown())
 }
 
-/// Durable, and not in the memory that readers see: nobody may take that for not recorded.
+/// The events are durable but not visible yet, so the error must not suggest that nothing was recorded.
 fn recorded_unseen(sealed: &[SealedEvent], fault: &Error) -> Error {
     let seq = sealed.last().map_or(0, |event| event.seq);
     let text = format!(
@@ -170,8 +173,8 @@ fn recorded_unseen(sealed: &[SealedEvent], fault: &Error) -> Error {
     }
 }
 
-/// Opens a user's memory for writing. If there is none yet, the command is tried on an empty one first: a command that
-/// is refused makes no memory.
+/// Opens a user's memory for writing. If there is none, the command is first checked against an empty one, so that a
+/// refused command creates no memory.
 pub(crate) fn open_or_create(
     engine: &Engine,
     of: MemoryRef<'_>,
@@ -189,7 +192,7 @@ pub(crate) fn open_or_create(
     engine.open_or_create(of)
 }
 
-/// The receipts of `count` events that one request recorded, of which the first is known.
+/// The receipts of the `count` events of one request, given the first.
 pub(crate) fn of_request(open: &OpenMemory, first: Receipt, count: usize) -> Result<Vec<Receipt>> {
     let mut writer = open.writer()?;
     let rest = (first.seq + 1..).take(count.saturating_sub(1));
@@ -209,10 +212,11 @@ pub(crate) fn commit_one(
     receipts.pop().ok_or_else(|| Error::Bug("a commit returned no receipt".to_owned()))
 }
 
-/// Where a request with this key was recorded, whatever became of it since; none if the user has no memory.
+/// The position of the event that was recorded for an idempotency key, whether it still counts or not. `None` if the
+/// user has no memory.
 ///
 /// # Errors
-/// `Unavailable` and `Corrupt` as the store says.
+/// `Unavailable` and `Corrupt` from the store.
 pub fn recorded_at(engine: &Engine, user: &UserId, key: &str) -> Result<Option<Seq>> {
     Ok(engine.open(user)?.writer()?.ledger.key_use(key)?.map(|used| used.seq))
 }
@@ -228,12 +232,12 @@ fn answered_before(writer: &mut Writer, request: Option<&Idempotency>) -> Result
     match ledger::answers(&event, &used.request) {
         Some(true) => Receipt::of(&event, true).map(Some),
         Some(false) => refused("for another request at"),
-        // What was sent then cannot be told any more, and must not be recorded a second time by a late retry.
+        // The content is unknown, and a late retry must not record it again.
         None => refused("for a request that was erased since, at"),
     }
 }
 
-/// Everything that is checked before an event may become durable.
+/// All checks before an event may be appended.
 fn check(memory: &Memory, draft: &Draft) -> Result<()> {
     ledger::check_draft(draft)?;
     for change in &draft.changes {
@@ -251,14 +255,14 @@ fn seal_all(engine: &Engine, state: &State, drafts: &[Draft]) -> Result<Vec<Seal
     seal_after(engine, state.memory.user(), (state.memory.seq(), state.memory.head()), drafts)
 }
 
-/// Seals one draft as the event after a position of a ledger that is being made.
+/// Seals one draft as the event after position `after` of a ledger that is being built.
 pub(crate) fn seal_at(engine: &Engine, user: &UserId, after: Seq, head: Hash, draft: &Draft) -> Result<SealedEvent> {
     ledger::check_draft(draft)?;
     let mut sealed = seal_after(engine, user, (after, head), std::slice::from_ref(draft))?;
     sealed.pop().ok_or_else(|| Error::Bug("sealing one draft gave no event".to_owned()))
 }
 
-/// The receipt of an event that is there.
+/// The receipt of an existing event.
 pub(crate) fn receipt_at(open: &OpenMemory, seq: Seq) -> Result<Receipt> {
     Receipt::of(&fold::sealed_at(open.writer()?.ledger.as_mut(), seq)?, false)
 }
@@ -284,7 +288,7 @@ fn seal_after(
     Ok(sealed)
 }
 
-/// Brings readers level with what was appended.
+/// Folds appended events into the state that readers see.
 pub(crate) fn fold_in(engine: &Engine, open: &SharedMemory, writer: &mut Writer, sealed: &[SealedEvent]) -> Result<()> {
     if sealed.iter().any(|event| event.control) {
         return reload(engine, open, writer);
@@ -293,7 +297,7 @@ pub(crate) fn fold_in(engine: &Engine, open: &SharedMemory, writer: &mut Writer,
     let known = state.memory.sources().len();
     let mut touched = Vec::new();
     for event in sealed {
-        // What was written is what is read back: the fold sees the stored bytes, never the draft.
+        // Folds the stored bytes, never the draft, so that replaying gives the same result.
         let event = ledger::open(event)?;
         touched.extend(event.changes.iter().flatten().flat_map(recall::touched));
         state.memory.apply(event);
@@ -301,7 +305,7 @@ pub(crate) fn fold_in(engine: &Engine, open: &SharedMemory, writer: &mut Writer,
     let State { memory, index, derived, .. } = &mut *state;
     index::add_new(index, memory, known);
     derived.refresh(memory.items(), touched);
-    // Words are kept in the memory, in the index and in what is drawn from them; the next checkpoint counts exactly.
+    // Text is held in the memory, the index and derived items; the next checkpoint counts exactly.
     let added: usize = sealed
         .iter()
         .flat_map(|event| &event.changes)
@@ -311,7 +315,7 @@ pub(crate) fn fold_in(engine: &Engine, open: &SharedMemory, writer: &mut Writer,
     Ok(())
 }
 
-/// Reads the memory again, as it is on disk; vectors of what is still there are kept.
+/// Reads the memory again from disk, reusing the vectors of unchanged text.
 pub(crate) fn reload(engine: &Engine, open: &SharedMemory, writer: &mut Writer) -> Result<()> {
     let head = writer.ledger.head()?.seq;
     let history = fold::read_history(writer.ledger.as_mut(), head)?;
@@ -323,8 +327,7 @@ pub(crate) fn reload(engine: &Engine, open: &SharedMemory, writer: &mut Writer) 
     Ok(())
 }
 
-/// Takes secrets out of what is about to be recorded, whichever door it came through. Sources are clean already: their
-/// words are measured by the byte.
+/// Redacts secrets in a draft, whatever its origin. Sources are redacted earlier, because spans refer to their bytes.
 fn scrub(draft: &mut Draft) -> Result<()> {
     let bug =
         |error: serde_json::Error| Error::Bug(format!("a change cannot be read back without its secrets: {error}"));
@@ -351,7 +354,7 @@ fn scrub(draft: &mut Draft) -> Result<()> {
     Ok(())
 }
 
-/// The value without secrets; `None` if there are none in it.
+/// The value without secrets; `None` if it contains none.
 fn scrubbed(mut value: Value) -> Option<Value> {
     fn walk(value: &mut Value) -> bool {
         match value {
@@ -371,7 +374,7 @@ fn scrubbed(mut value: Value) -> Option<Value> {
     walk(&mut value).then_some(value)
 }
 
-/// Checks one draft and seals it as the next event, for a store call that appends it together with something else.
+/// Checks a draft and seals it as the next event, for a store call that appends it together with another change.
 pub(crate) fn seal_checked(engine: &Engine, open: &OpenMemory, draft: &Draft) -> Result<SealedEvent> {
     let state = open.read();
     precondition::check(open.expected(), state.memory.seq())?;
@@ -380,8 +383,8 @@ pub(crate) fn seal_checked(engine: &Engine, open: &OpenMemory, draft: &Draft) ->
     sealed.pop().ok_or_else(|| Error::Bug("sealing one draft gave no event".to_owned()))
 }
 
-/// Checks a draft on the memory `judged` and seals it as the event that follows on `ahead`, to which it is then applied. `ahead`
-/// is the memory as it will be with the events that are appended together; without `judged` the draft is checked on it.
+/// Checks a draft against the memory `judged`, seals it as the event after `ahead`, and applies it to `ahead`. `ahead`
+/// is the memory including events that are appended in the same step; it is also checked against if `judged` is `None`.
 pub(crate) fn seal_next(
     engine: &Engine,
     judged: Option<&Memory>,

@@ -1,7 +1,7 @@
-//! Cursors: how far some work on a memory has come, kept beside the ledger so that it goes on after a restart.
+//! Cursors: positions of background work on a memory, stored beside the ledger so that it continues after a restart.
 //!
-//! A cursor is a projection. If it is lost, its owner says where it begins; work behind it is done again or not at all, as that
-//! owner says, and never changes what was recorded.
+//! A cursor is a projection. If it is lost, its type defines where to start; repeated work never changes what was
+//! recorded.
 
 use quipu_core::id::Seq;
 
@@ -10,22 +10,22 @@ use crate::lock::{Mutex, MutexGuard, Rank};
 use crate::memory::SharedMemory;
 use crate::ports::{Checkpoint, Projection, UserLedger};
 
-/// A cursor holds no words, so no erasure can make it obsolete.
+/// A cursor contains no text, so an erasure does not invalidate it.
 const ANY_LEVEL: Seq = Seq::MAX >> 1;
 
-/// What a cursor keeps.
+/// The content of a cursor.
 pub(crate) trait Position: Clone + Send {
     /// Its name among a ledger's projections.
     const NAME: &'static str;
 
-    /// Where the work stands in a ledger that ends at `head`, if this was saved.
+    /// The position in a ledger that ends at `head`, given the stored projection.
     fn load(saved: Option<Projection>, head: Seq) -> Self;
 
-    /// What is saved of it, with the memory at `level`; none if there is nothing to save yet.
+    /// The projection to store, with the memory at `level`; `None` if there is nothing to store yet.
     fn stored(&self, level: Seq) -> Option<Projection>;
 }
 
-/// How far some work on a memory has come.
+/// The position of some work on a memory.
 pub(crate) struct Cursor<T>(Mutex<T>);
 
 impl<T: Position + Default> Default for Cursor<T> {
@@ -35,29 +35,29 @@ impl<T: Position + Default> Default for Cursor<T> {
 }
 
 impl<T: Position> Cursor<T> {
-    /// The cursor as the ledger has it. One that is ahead of the ledger is none.
+    /// Loads the cursor from the ledger. A stored position beyond the end of the ledger is ignored.
     pub(crate) fn load(ledger: &mut dyn UserLedger, head: Seq) -> Result<Self> {
         Ok(Self(Mutex::new(Rank::Detail, read(ledger, head)?)))
     }
 
-    /// Takes over what another process may have saved.
+    /// Loads what another process may have stored.
     pub(crate) fn refresh(&self, ledger: &mut dyn UserLedger, head: Seq) -> Result<()> {
         let saved = read(ledger, head)?;
         *self.get() = saved;
         Ok(())
     }
 
-    /// Where the work stands.
+    /// The current position.
     pub(crate) fn get(&self) -> MutexGuard<'_, T> {
         self.0.lock()
     }
 
-    /// The cursor as a checkpoint keeps it.
+    /// The cursor as stored in a checkpoint.
     pub(crate) fn stored(&self, level: Seq) -> Option<(&'static str, Projection)> {
         self.get().stored(level).map(|projection| (T::NAME, projection))
     }
 
-    /// Moves to a position and makes it durable. If that fails, the cursor stays where it was.
+    /// Moves to a position and stores it durably. If that fails, the cursor does not move.
     pub(crate) fn save(&self, memory: &SharedMemory, position: T) -> Result<()> {
         let level = memory.read().memory.seq();
         write(memory, &position, level)?;
@@ -65,7 +65,7 @@ impl<T: Position> Cursor<T> {
         Ok(())
     }
 
-    /// Makes the position durable as it stands.
+    /// Stores the current position durably.
     pub(crate) fn save_as_it_is(&self, memory: &SharedMemory) -> Result<()> {
         let level = memory.read().memory.seq();
         let position = self.get().clone();
@@ -81,7 +81,7 @@ fn write<T: Position>(memory: &SharedMemory, position: &T, level: Seq) -> Result
     position.stored(level).map_or(Ok(()), |projection| store(memory, T::NAME, projection))
 }
 
-/// Every cursor of a memory, with the memory at `level`, as a checkpoint.
+/// All cursors of a memory at `level`, as a checkpoint.
 pub(crate) fn all(memory: &SharedMemory, level: Seq) -> Checkpoint {
     let stored = [
         memory.unread.stored(level),
@@ -93,7 +93,7 @@ pub(crate) fn all(memory: &SharedMemory, level: Seq) -> Checkpoint {
     Checkpoint { projections: stored.into_iter().flatten().collect(), level: ANY_LEVEL, ..Checkpoint::default() }
 }
 
-/// Makes a position durable.
+/// Stores a position durably.
 pub(crate) fn store(memory: &SharedMemory, name: &'static str, projection: Projection) -> Result<()> {
     let projections = vec![(name, projection)];
     memory.writer()?.ledger.checkpoint(&Checkpoint { projections, level: ANY_LEVEL, ..Checkpoint::default() })?;

@@ -1,4 +1,4 @@
-//! Folding a ledger: the memory at a version, and single events of it.
+//! Folds a ledger into the memory at a version, and reads single events.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use quipu_core::ledger::{self, SealedEvent};
 use crate::error::{Error, Result};
 use crate::ports::UserLedger;
 
-/// What the ledger's control events say.
+/// Collects the effects of the ledger's control events.
 pub(crate) fn read_history(ledger: &mut dyn UserLedger, head: Seq) -> Result<History> {
     let mut history = History::default();
     for sealed in ledger.controls(head)? {
@@ -20,14 +20,14 @@ pub(crate) fn read_history(ledger: &mut dyn UserLedger, head: Seq) -> Result<His
     Ok(history)
 }
 
-/// The memory at a version: from the newest snapshot that still holds, else from the first event.
+/// Folds the memory at a version, from the newest valid snapshot or else from the first event.
 ///
-/// A snapshot holds if the events it left out are exactly those that do not count now.
+/// A snapshot is valid if the events it skipped are exactly those that do not count now.
 pub(crate) fn fold_to(ledger: &mut dyn UserLedger, user: &UserId, history: &History, version: Seq) -> Result<Memory> {
     fold_skipping(ledger, user, history.skipped_at(version), version)
 }
 
-/// The memory at a version as it would be if exactly these events did not count.
+/// Folds the memory at a version as if exactly these events did not count.
 pub(crate) fn fold_skipping(
     ledger: &mut dyn UserLedger,
     user: &UserId,
@@ -37,7 +37,7 @@ pub(crate) fn fold_skipping(
     let mut memory = None;
     for seq in ledger.snapshots()?.into_iter().rev().filter(|&seq| seq <= version) {
         let Some(bytes) = ledger.snapshot(seq)? else { continue };
-        // A snapshot of an older layout is not an error: it is made again from the ledger.
+        // A snapshot of an older layout is ignored; it is rebuilt from the ledger.
         let Ok(candidate) = Memory::decode(&bytes) else { continue };
         if candidate.user() == user && candidate.skipped().iter().eq(skipped.range(..=seq)) {
             memory = Some(candidate);
@@ -50,7 +50,7 @@ pub(crate) fn fold_skipping(
     Ok(memory)
 }
 
-/// The memory at a version, from the first event on, whatever snapshots say.
+/// Folds the memory at a version from the first event on, without snapshots.
 pub(crate) fn fold_from_start(
     ledger: &mut dyn UserLedger,
     user: &UserId,
@@ -67,7 +67,7 @@ fn replay(ledger: &mut dyn UserLedger, memory: &mut Memory, version: Seq) -> Res
     let mut fault = None;
     ledger.read(expected..=version, &mut |sealed| {
         if !ledger::is_intact(&sealed) {
-            // Wrong words are worse than none: what does not match its digest is never folded in.
+            // An event that does not match its digest is never folded in.
             fault = Some(Error::Corrupt(format!("event {} is damaged; `quipu verify` says where", sealed.seq)));
             return false;
         }
@@ -103,8 +103,8 @@ fn replay(ledger: &mut dyn UserLedger, memory: &mut Memory, version: Seq) -> Res
     }
 }
 
-/// True unless the event is a revert that counts and that the memory does not know of: then the store's list of control
-/// events is damaged, and going on would bring back what was taken back.
+/// Returns false for a counting revert whose targets the memory does not skip. In that case the store's list of control
+/// events is damaged, and replaying would restore reverted events.
 fn is_heeded(memory: &Memory, event: &Event) -> bool {
     let (seq, skipped) = (event.header.seq, memory.skipped());
     skipped.contains(&seq)
@@ -114,7 +114,7 @@ fn is_heeded(memory: &Memory, event: &Event) -> bool {
         })
 }
 
-/// One event by position, as it is stored.
+/// One event by position, as stored.
 pub(crate) fn sealed_at(ledger: &mut dyn UserLedger, seq: Seq) -> Result<SealedEvent> {
     let mut found = None;
     ledger.read(seq..=seq, &mut |sealed| {

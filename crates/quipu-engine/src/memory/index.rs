@@ -1,7 +1,7 @@
-//! The recall index of an open memory: adding, embedding, saving, reading back.
+//! The recall index of an open memory: adds, embeds, saves and loads passages.
 //!
-//! "Passages without a vector" is a state, not a queue: a crash between an append and its vectors only means that the
-//! next command embeds them.
+//! A missing vector is a state of a passage, not an entry of a queue: after a crash between an append and its vectors,
+//! the next command embeds them.
 
 use std::collections::HashMap;
 
@@ -26,12 +26,12 @@ pub(crate) fn empty(engine: &Engine) -> Index {
     Index::new(model.dimensions, &model.id)
 }
 
-/// What an index image must say to be read: the layout and the model.
+/// The tag of a readable index image: layout and embedding model.
 fn tag(engine: &Engine) -> String {
     format!("{} {}", String::from_utf8_lossy(IMAGE_TAG), engine.embedder.model().id)
 }
 
-/// Hash over the first `count` items, which an image names so that it is never put under other items.
+/// Hash of the first `count` items, stored in an image so that it is not applied to other items.
 fn items_hash(memory: &Memory, count: usize) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new_derive_key("quipu index items v1");
     for held in &memory.sources()[..count] {
@@ -48,7 +48,7 @@ pub(crate) fn add_new(index: &mut Index, memory: &Memory, from: usize) {
     }
 }
 
-/// An index over a memory that takes over every vector `old` has for the same text.
+/// Builds an index over a memory, reusing vectors of `old` for the same text.
 pub(crate) fn rebuilt(engine: &Engine, memory: &Memory, old: &Index) -> Index {
     let mut index = empty(engine);
     add_new(&mut index, memory, 0);
@@ -56,7 +56,7 @@ pub(crate) fn rebuilt(engine: &Engine, memory: &Memory, old: &Index) -> Index {
     index
 }
 
-/// The index of a memory: from its image if that still fits, with what was embedded since.
+/// Loads the index of a memory from its image, if that is still valid, and from the vectors stored since.
 pub(crate) fn load(engine: &Engine, ledger: &mut dyn UserLedger, memory: &Memory) -> Result<Index> {
     let mut index = match read_image(engine, ledger)? {
         Some((count, hash, image)) if count <= memory.sources().len() && items_hash(memory, count) == hash => {
@@ -74,7 +74,7 @@ pub(crate) fn load(engine: &Engine, ledger: &mut dyn UserLedger, memory: &Memory
     Ok(index)
 }
 
-/// Takes over vectors that another process has made of what it appended.
+/// Loads vectors that another process has stored.
 pub(crate) fn adopt_saved(engine: &Engine, open: &SharedMemory, writer: &mut Writer) -> Result<()> {
     if waiting(&open.read().index) > 0 {
         let saved = writer.ledger.vectors(&tag(engine))?.into_iter().collect();
@@ -94,7 +94,7 @@ fn adopt(index: &mut Index, memory: &Memory, saved: &HashMap<VectorKey, Vec<u8>>
     }
 }
 
-/// A vector as it waits for the next checkpoint: scale, then steps, then the codes of the tokens.
+/// Encodes a vector for storage until the next checkpoint: scale, steps, token codes.
 fn single_vector(index: &Index, passage: u32) -> Option<(VectorKey, Vec<u8>)> {
     let vector = index.vector(passage)?;
     let steps = vector.steps.iter().map(|step| step.cast_unsigned());
@@ -102,7 +102,7 @@ fn single_vector(index: &Index, passage: u32) -> Option<(VectorKey, Vec<u8>)> {
     Some((vector.key, vector.scale.to_le_bytes().into_iter().chain(steps).chain(codes).collect()))
 }
 
-/// What [`single_vector`] wrote; none if it has another length, and then the passage is embedded again.
+/// Decodes the output of [`single_vector`]; `None` for another length, in which case the passage is embedded again.
 fn read_single(bytes: &[u8], dimensions: usize) -> Option<(f32, Vec<i8>, Vec<TokenCode>)> {
     let (scale, rest) = bytes.split_first_chunk::<4>()?;
     let (steps, codes) = rest.split_at_checked(dimensions)?;
@@ -114,7 +114,7 @@ fn read_single(bytes: &[u8], dimensions: usize) -> Option<(f32, Vec<i8>, Vec<Tok
     whole.then(|| (f32::from_le_bytes(*scale), steps, codes.to_vec()))
 }
 
-/// Passages without a vector.
+/// Number of passages without a vector.
 pub(crate) fn waiting(index: &Index) -> usize {
     index.passage_count() - index.vector_count()
 }
@@ -126,7 +126,7 @@ fn read_image(engine: &Engine, ledger: &mut dyn UserLedger) -> Result<Option<Ima
     if projection.tag != tag(engine) {
         return Ok(None);
     }
-    // An image that cannot be read is made again; it is never the only copy of anything.
+    // An unreadable image is rebuilt; it is never the only copy of anything.
     let Some((count, rest)) = projection.bytes.split_first_chunk::<8>() else { return Ok(None) };
     let Some((hash, image)) = rest.split_first_chunk::<32>() else { return Ok(None) };
     let count = usize::try_from(u64::from_le_bytes(*count)).unwrap_or(usize::MAX);
@@ -141,10 +141,10 @@ pub(crate) fn write_image(engine: &Engine, memory: &Memory, index: &Index) -> Pr
     Projection { seq: memory.seq(), tag: tag(engine), bytes }
 }
 
-/// Embeds every passage that has no vector yet. Returns how many.
+/// Embeds every passage without a vector. Returns how many.
 ///
 /// # Errors
-/// What the embedder or the store said. What was embedded before stays.
+/// Any error of the embedder or the store. Vectors made before the error stay.
 pub(crate) fn embed(engine: &Engine, open: &OpenMemory, watch: Watch<'_>) -> Result<u64> {
     let total = waiting(&open.read().index) as u64;
     let (mut done, mut from) = (0, 0);
@@ -160,9 +160,9 @@ pub(crate) fn embed(engine: &Engine, open: &OpenMemory, watch: Watch<'_>) -> Res
     }
 }
 
-/// Embeds the passages that have no vector now, before a recall. Those that are appended meanwhile are not waited for, and
-/// neither is whoever appends them: while somebody does, the vectors are kept in memory, and saved with the next image of
-/// the index. Until then a process that opens the memory embeds these passages again.
+/// Embeds, before a recall, the passages that have no vector now; later appends are not waited for. While another
+/// thread appends, the vectors are only held in memory and stored with the next index image; a process that opens the
+/// memory before that embeds these passages again.
 ///
 /// # Errors
 /// As [`embed`].
@@ -176,7 +176,7 @@ pub(crate) fn embed_before_read(engine: &Engine, open: &OpenMemory) -> Result<()
         from = last + 1;
         before_slow_call("the embedder");
         let understood = meaning::of_passages(engine.embedder.as_ref(), &batch)?;
-        // Whoever appends holds the lock until it is on the disk.
+        // A writer holds this lock until its events are on disk.
         if open.writer.try_lock().is_none() {
             set_vectors(&mut open.write(), &batch, &understood);
         } else {
@@ -185,7 +185,7 @@ pub(crate) fn embed_before_read(engine: &Engine, open: &OpenMemory) -> Result<()
     }
 }
 
-/// Puts the vectors of passages in their places, unless another command has changed what stands there while the model worked.
+/// Sets the vectors of passages whose text is unchanged since the embedder was called.
 fn set_vectors(state: &mut State, batch: &[(u32, EmbeddingInput)], understood: &[Understood]) {
     let State { memory, index, .. } = state;
     for ((passage, input), (vector, codes)) in batch.iter().zip(understood) {
@@ -195,7 +195,7 @@ fn set_vectors(state: &mut State, batch: &[(u32, EmbeddingInput)], understood: &
     }
 }
 
-/// The same, and keeps them in the store until the next image of the index.
+/// As [`set_vectors`], and stores the vectors until the next index image.
 fn save(engine: &Engine, open: &OpenMemory, batch: &[(u32, EmbeddingInput)], understood: &[Understood]) -> Result<()> {
     let mut writer = open.writer()?;
     let (level, saved): (Seq, Vec<_>) = {
@@ -205,14 +205,14 @@ fn save(engine: &Engine, open: &OpenMemory, batch: &[(u32, EmbeddingInput)], und
         (state.memory.seq(), saved)
     };
     match writer.ledger.put_vectors(level, &tag(engine), &saved) {
-        // Another process has erased or reverted something meanwhile: what is left is embedded when that is known here.
+        // Another process has erased or reverted something meanwhile; the remaining passages are embedded later.
         Err(StoreError::Conflict { .. }) => open.catch_up(engine, &mut writer)?,
         outcome => outcome?,
     }
     Ok(())
 }
 
-/// The next passages to embed, from passage `from` on, with their texts.
+/// The next passages to embed, starting at `from`, with their texts.
 pub(crate) fn next_batch(state: &State, from: u32) -> Vec<(u32, EmbeddingInput)> {
     state.index.missing(state.memory.sources(), from).take(limit::EMBED_BATCH).collect()
 }

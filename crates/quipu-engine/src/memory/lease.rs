@@ -1,7 +1,7 @@
-//! Leases: work on a memory that one process at a time does, such as asking a model that costs money.
+//! Leases: limit work on a memory, such as paid model calls, to one process at a time.
 //!
-//! A lease is short and kept in the store. A process that dies leaves one that ends by itself; what it had done is in the ledger
-//! or behind a cursor, so the next holder goes on from there.
+//! A lease is short and kept in the store. If its holder dies, it expires; finished work is in the ledger or behind a
+//! cursor, so the next holder continues from there.
 
 use jiff::SignedDuration;
 
@@ -10,38 +10,38 @@ use crate::error::Result;
 use crate::memory::OpenMemory;
 use crate::ports::LeaseRequest;
 
-/// How long a lease lasts if it is not prolonged: longer than one call of a model may take.
+/// Duration of a lease unless extended; longer than one model call may take.
 const LASTS: SignedDuration = SignedDuration::from_secs(180);
 
-/// Why something was left to another process.
+/// Why work was left to another process.
 pub(crate) const HELD_ELSEWHERE: &str = "another process is doing this now; what it leaves is done another time";
 
-/// A lease that this process holds; it is given back when it is dropped.
+/// A lease held by this process; released on drop.
 pub(crate) struct Lease<'a> {
     memory: &'a OpenMemory,
     name: &'static str,
     holder: u64,
 }
 
-/// Takes a lease; none if another process holds it.
+/// Takes a lease; `None` if another process holds it.
 ///
 /// # Errors
-/// `Unavailable` as the store says.
+/// `Unavailable` from the store.
 pub(crate) fn take<'a>(engine: &Engine, memory: &'a OpenMemory, name: &'static str) -> Result<Option<Lease<'a>>> {
     let lease = Lease { memory, name, holder: engine.holder() };
     if lease.prolong(engine)? {
         return Ok(Some(lease));
     }
-    // Nothing is given back that was not taken.
+    // The lease was not taken, so it must not be released.
     std::mem::forget(lease);
     Ok(None)
 }
 
 impl Lease<'_> {
-    /// Holds it for as long again. False if it ended and another process has it.
+    /// Extends the lease. Returns false if it expired and another process has taken it.
     ///
     /// # Errors
-    /// `Unavailable` as the store says.
+    /// `Unavailable` from the store.
     pub(crate) fn prolong(&self, engine: &Engine) -> Result<bool> {
         let now = engine.clock.now();
         let until = now.checked_add(LASTS).unwrap_or(now);
@@ -52,7 +52,7 @@ impl Lease<'_> {
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        // If it cannot be given back now, it ends by itself.
+        // If the release fails, the lease expires.
         if let Ok(mut writer) = self.memory.writer() {
             let _ = writer.ledger.release(self.name, self.holder);
         }

@@ -1,13 +1,13 @@
-//! The open memory: how a user's ledger becomes what readers see, how a decision becomes durable, and how several processes
-//! on one folder follow each other.
+//! The open memory: folds a user's ledger into the state readers see, commits decisions, and follows other processes.
 //!
-//! The order of locks is written in [`crate::lock`]; builds with debug assertions check it.
+//! The order of locks is defined in [`crate::lock`]; builds with debug assertions check it.
 
 mod absent;
 mod catalog;
 pub(crate) mod checkpoint;
 pub(crate) mod commit;
 pub(crate) mod cursor;
+pub(crate) mod entry_point;
 pub(crate) mod fold;
 pub(crate) mod index;
 pub(crate) mod lease;
@@ -24,5 +24,6 @@ pub(crate) use catalog::{Catalog, Totals};
 pub use commit::Receipt;
 pub(crate) use open::{Followed, OpenMemory, SharedMemory};
 pub use precondition::MemoryRef;
+pub(crate) use progress::GoOn;
 pub use progress::{Progress, Watch};
 pub(crate) use state::{State, Writer};

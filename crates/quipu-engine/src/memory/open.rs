@@ -1,4 +1,4 @@
-//! One user's open memory: its ledger, what readers see, and how it follows what other processes append.
+//! A user's open memory: its ledger, the state readers see, and how it follows events of other processes.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -31,71 +31,71 @@ use crate::sessions::summarize::SessionLocks;
 use crate::write::novelty::Values;
 use crate::write::origins::Origins;
 
-/// Events applied at once when another process has appended.
+/// Events of other processes that are applied in one step.
 const FOLLOWED_AT_ONCE: Seq = 1024;
 
-/// What came of following a ledger.
+/// Result of following a ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Followed {
-    /// Readers see everything that was acknowledged.
+    /// Readers see every acknowledged event.
     Level,
-    /// The ledger was removed: this memory is no more.
+    /// The ledger was removed, so this memory is no longer valid.
     Removed,
 }
 
-/// What was recalled lately, oldest first.
+/// Texts of recent recalls, oldest first.
 #[derive(Default)]
 struct ShownTexts {
     texts: VecDeque<String>,
     generation: u64,
 }
 
-/// One user's open memory, shared by all operations on it. [`crate::lock`] says in which order its locks are taken.
+/// A user's open memory, shared by all operations on it. See [`crate::lock`] for the order of its locks.
 pub(crate) struct SharedMemory {
     user: UserId,
     store: Arc<dyn LedgerStore>,
-    /// True for the memory of a user who has none: it is empty, and nothing can be appended to it.
+    /// True if the user has no memory: it is empty, and nothing can be appended.
     is_absent: bool,
     pub(super) writer: Mutex<Writer>,
     state: RwLock<State>,
     watched: Mutex<Watched>,
-    /// Id of the first event, once it was asked for: which ledger this is.
+    /// Id of the first event, which identifies the ledger; loaded on demand.
     first_event: OnceLock<EventId>,
     /// The version readers see.
     level: AtomicU64,
-    /// The newest event that this process has appended itself.
+    /// The newest event appended by this process.
     appended: AtomicU64,
-    /// What it takes, in bytes, estimated.
+    /// Estimated size in bytes.
     bytes: AtomicUsize,
     is_connected: AtomicBool,
     totals: Arc<Totals>,
-    /// What was recalled lately, oldest first: its echo is not read as news.
+    /// Texts of recent recalls; when they are echoed in a message, they are not extracted as news.
     shown: Mutex<ShownTexts>,
-    /// What was shown and is not written down.
+    /// Hits that are not recorded yet.
     pub(crate) shown_items: PendingHits,
-    /// Vectors of values, for novelty.
+    /// Vectors of values, for novelty checks.
     pub(crate) values: Values,
-    /// How far what was said has been read.
+    /// Up to where sources have been read by the extractor.
     pub(crate) unread: ReadCursorState,
-    /// How far the language model has come.
+    /// Up to where the language model has read.
     pub(crate) studied: ModelCursorState,
-    /// How far a model has looked back.
+    /// Up to where a model has reflected.
     pub(crate) reflected: ReflectionCursorState,
-    /// Whose turn it is to tell a session's exchanges.
+    /// Locks on the summaries of sessions.
     pub(crate) sessions: SessionLocks,
-    /// Which events came with what.
+    /// Events by origin.
     pub(crate) origins: Origins,
-    /// What its pages say.
+    /// Cache of the rendered pages.
     pub(crate) glanced: GlanceCache,
     /// Held while plain files are written.
     pub(crate) files: Mutex<()>,
-    /// Held by whoever asks a model about this memory.
+    /// Held while a model is called about this memory.
     pub(crate) turns: Turns,
-    /// When what was due was last done.
+    /// Time of the last maintenance.
     pub(crate) maintained: Maintained,
 }
 
-/// One thread at a time asks a model for each of these, and does everything that is due.
+/// Locks that limit maintenance and each kind of model call to one thread at a time.
 pub(crate) struct Turns {
     pub(crate) maintain: Mutex<()>,
     pub(crate) extract: Mutex<()>,
@@ -112,7 +112,7 @@ impl Default for Turns {
     }
 }
 
-/// A user's memory in the hands of one operation, with the version its caller wants it to be at.
+/// A user's memory as used by one operation, with the version its caller expects.
 pub(crate) struct OpenMemory {
     shared: Arc<SharedMemory>,
     expected: Cell<Option<Seq>>,
@@ -131,12 +131,12 @@ impl OpenMemory {
         Self { shared, expected: Cell::new(expected) }
     }
 
-    /// The version at which the memory has to be when the operation appends for the first time.
+    /// The version the memory must have at the first append of the operation.
     pub(crate) fn expected(&self) -> Option<Seq> {
         self.expected.get()
     }
 
-    /// The operation has appended: what it appends from here on follows from that.
+    /// Clears the expected version after the first append, since later appends follow from it.
     pub(crate) fn met(&self) {
         self.expected.set(None);
     }
@@ -150,7 +150,7 @@ impl SharedMemory {
             other => other.into(),
         })?;
         let mut watch = engine.store.watch(user)?;
-        // Looked at before the ledger is read: what is appended meanwhile is noticed at the next look.
+        // Checked before the ledger is read, so that later appends are noticed at the next check.
         if let WatchEvent::Changed(head) = watch.look()?
             && !holds(ledger.as_mut(), head)?
         {
@@ -175,7 +175,7 @@ impl SharedMemory {
         Ok(Self::new(engine, user, state, writer, watched, details))
     }
 
-    /// The memory of a user who has none.
+    /// The memory of a user without one.
     pub(crate) fn absent(engine: &Engine, user: &UserId) -> Self {
         let writer = Writer { ledger: Box::new(AbsentLedger::new(user)), snapshot_seq: 0 };
         Self::new(engine, user, State::empty(engine, user), writer, Watched::none(), Details::default())
@@ -224,15 +224,16 @@ impl SharedMemory {
         self.level.load(Ordering::Acquire)
     }
 
-    /// True for the memory of a user who has none.
+    /// Returns true if the user has no memory.
     pub(crate) fn is_absent(&self) -> bool {
         self.is_absent
     }
 
-    /// The ledger, for one step; opens it again if it was closed.
+    /// Locks the ledger for one step; opens it again if it was closed.
     ///
     /// # Errors
-    /// `NotFound` if the user was deleted meanwhile, `Conflict` if it was also made anew; else as the store says.
+    /// `NotFound` if the user was deleted meanwhile, `Conflict` if the user was also created again; otherwise as the
+    /// store.
     pub(crate) fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
         let mut writer = self.writer.lock();
         if !self.is_absent && !self.is_connected.load(Ordering::Acquire) {
@@ -262,7 +263,7 @@ impl SharedMemory {
         self.is_connected.load(Ordering::Acquire)
     }
 
-    /// Closes the ledger and its watch, unless either is in use. They are opened again when they are needed.
+    /// Closes the ledger and its watch, unless either is in use. They are opened again when needed.
     pub(crate) fn disconnect_if_idle(&self) {
         let (Some(mut writer), Some(mut watched)) = (self.writer.try_lock(), self.watched.try_lock()) else { return };
         self.disconnect(&mut writer, &mut watched);
@@ -276,15 +277,15 @@ impl SharedMemory {
         }
     }
 
-    /// Closes the ledger of a user who is being deleted: no operation appends to it any more.
+    /// Closes the ledger of a user who is being deleted, so that nothing more is appended.
     pub(crate) fn close(&self, writer: &mut Writer) {
         self.disconnect(writer, &mut self.watched.lock());
     }
 
-    /// Id of the first event; none before there is one. The ledger is asked once.
+    /// Id of the first event; `None` without events. The ledger is read once.
     ///
     /// # Errors
-    /// As the store.
+    /// Any error of the store.
     pub(crate) fn first_event(&self) -> Result<Option<EventId>> {
         if self.first_event.get().is_none() && self.level.load(Ordering::Acquire) > 0 {
             let id = fold::sealed_at(self.writer()?.ledger.as_mut(), 1)?.id;
@@ -293,17 +294,17 @@ impl SharedMemory {
         Ok(self.first_event.get().copied())
     }
 
-    /// What readers see. Nothing slow is done while it is held.
+    /// Locks the state for reading. Nothing slow may be done while the guard is held.
     pub(crate) fn read(&self) -> ReadGuard<'_, State> {
         self.state.read()
     }
 
-    /// To be called with the writer in hand, so that nothing is lost between two changes.
+    /// Locks the state for writing. The caller must hold the writer.
     pub(crate) fn write(&self) -> WriteGuard<'_, State> {
         self.state.write()
     }
 
-    /// Lets readers see another state.
+    /// Replaces the state that readers see.
     pub(crate) fn publish(&self, state: State) {
         let (seq, bytes) = (state.memory.seq(), state.bytes());
         *self.write() = state;
@@ -311,23 +312,23 @@ impl SharedMemory {
         self.set_bytes(bytes);
     }
 
-    /// Readers see `seq`, and the memory has grown by so many bytes.
+    /// Records that readers see version `seq`, and that the memory has grown by `by` bytes.
     pub(crate) fn grown(&self, seq: Seq, by: usize) {
         self.level.store(seq, Ordering::Release);
         self.set_bytes(self.bytes() + by);
     }
 
-    /// What this process has appended could not be shown to readers: the next operation follows the ledger.
+    /// Records that events of this process are not visible yet, so that the next operation follows the ledger.
     pub(crate) fn not_shown(&self) {
         self.appended.store(0, Ordering::Release);
     }
 
-    /// This process has appended up to here.
+    /// Records that this process has appended up to `seq`.
     pub(crate) fn note_appended(&self, seq: Seq) {
         self.appended.fetch_max(seq, Ordering::AcqRel);
     }
 
-    /// What it takes, in bytes, estimated.
+    /// Estimated size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -341,10 +342,10 @@ impl SharedMemory {
         }
     }
 
-    /// Looks whether another process has appended, and applies what it has.
+    /// Applies events that another process has appended, if any.
     ///
-    /// A quiet look costs some microseconds and waits for no append: events of this process are folded in by whoever
-    /// appends them, and are acknowledged only after that.
+    /// Without new events this costs some microseconds and waits for no append: events of this process are folded in by
+    /// their writer before they are acknowledged.
     pub(crate) fn follow(&self, engine: &Engine) -> Result<Followed> {
         if self.is_absent {
             return Ok(Followed::Level);
@@ -377,8 +378,8 @@ impl SharedMemory {
         }
     }
 
-    /// Applies what the ledger has beyond what readers see. The memory is read anew only if one of the events says something
-    /// about earlier ones.
+    /// Applies the events of the ledger that readers do not see yet. The memory is read again only if one of them is a
+    /// control event.
     pub(crate) fn catch_up(&self, engine: &Engine, writer: &mut Writer) -> Result<()> {
         loop {
             let head = writer.ledger.head().map_err(|error| self.gone(error))?.seq;
@@ -404,10 +405,10 @@ impl SharedMemory {
                 Vec::new()
             };
             if !is_plain || opened.first().is_none_or(|first| first.header.prev != hash) {
-                // Among these events may be words that nobody has read: owed before anybody may count them as read.
+                // These events may contain unread sources, so they are marked before they can be counted as read.
                 self.unread.owe(seq.min(head), head);
                 commit::reload(engine, self, writer)?;
-                // After readers see the new state: what is kept from here on was read from it.
+                // After the new state is published, so that later cache entries are based on it.
                 self.forget_texts();
                 return Ok(());
             }
@@ -419,13 +420,13 @@ impl SharedMemory {
         }
     }
 
-    /// How often every text kept beside the memory was let go of. Who keeps one says how often that was when the memory was looked
-    /// at: what was read before an erasure is not kept after it.
+    /// Number of times the cached texts were cleared. A writer of a cache passes the number from when it read the
+    /// memory, so that text read before an erasure is not cached after it.
     pub(crate) fn texts_generation(&self) -> u64 {
         self.shown.lock().generation
     }
 
-    /// Notes what was recalled, unless texts were let go of since `generation`.
+    /// Adds a recalled text, unless the texts were cleared since `generation`.
     pub(crate) fn note_shown(&self, generation: u64, text: &str) {
         let mut shown = self.shown.lock();
         if shown.generation != generation || shown.texts.iter().any(|known| known == text) {
@@ -437,7 +438,7 @@ impl SharedMemory {
         shown.texts.push_back(text.to_owned());
     }
 
-    /// Lets go of every text kept beside the memory: one of them may have been erased.
+    /// Clears all cached texts, since one of them may have been erased.
     pub(crate) fn forget_texts(&self) {
         {
             let mut shown = self.shown.lock();
@@ -448,13 +449,13 @@ impl SharedMemory {
         self.glanced.forget();
     }
 
-    /// Every text kept beside the memory, for a test that looks for what was erased.
+    /// All cached texts, for tests that look for erased text.
     pub(crate) fn texts_kept(&self) -> Vec<String> {
         let shown: Vec<String> = self.shown.lock().texts.iter().cloned().collect();
         shown.into_iter().chain(self.values.texts()).chain(self.glanced.texts()).collect()
     }
 
-    /// What was recalled lately, to be compared with.
+    /// The texts of recent recalls, prepared for comparison.
     pub(crate) fn echo(&self) -> Echo {
         let shown = self.shown.lock();
         Echo::new(shown.texts.iter().map(String::as_str))
@@ -470,7 +471,7 @@ impl Drop for SharedMemory {
     }
 }
 
-/// The cursors beside a ledger.
+/// The cursors stored beside a ledger.
 #[derive(Default)]
 struct Details {
     unread: ReadCursorState,
@@ -480,7 +481,7 @@ struct Details {
     maintained: Maintained,
 }
 
-/// True if an event records something that may have to be read.
+/// Returns true if an event records a source.
 fn records_words(event: &Event) -> bool {
     event.changes.iter().flatten().any(|change| matches!(change, Change::SourceRecorded(_)))
 }

@@ -1,13 +1,14 @@
-//! Which memory an operation is about, and the version its caller wants it to be at.
+//! Preconditions of an operation: the ledger and the version its caller expects.
 //!
-//! The version is judged where the operation takes the ledger, before it decides, in the same critical section as its first
-//! append: nobody can append in between, in this process or another. Deleting the whole memory is judged the same way.
+//! The version is checked when the operation takes the ledger, in the same critical section as its first append, so no
+//! thread or process can append in between. Deleting a whole memory is checked in the same way.
 
 use quipu_core::id::{EventId, Seq, UserId};
 
 use crate::error::{Error, Result};
 
-/// A user's memory, as an argument of an operation. `&user` is enough; [`at_version`](Self::at_version) adds a condition.
+/// A user's memory as an argument of an operation. Converts from `&UserId`; [`at_version`](Self::at_version) adds a
+/// condition.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryRef<'a> {
     pub(crate) user: &'a UserId,
@@ -21,22 +22,21 @@ impl<'a> MemoryRef<'a> {
         Self { user, version: None, ledger: None }
     }
 
-    /// The operation is done only if the memory is at this version when it appends for the first time; what it appends after
-    /// that follows from it. Else it fails with `Stale` and appends nothing. A request whose answer is known by its
-    /// idempotency key gets that answer. `None` sets no condition.
+    /// Requires this version at the first append of the operation; otherwise it fails with `Stale` and appends nothing.
+    /// A repeated request with a known idempotency key succeeds regardless. `None` sets no condition.
     #[must_use]
     pub fn at_version(self, version: Option<Seq>) -> Self {
         Self { version, ..self }
     }
 
-    /// The operation is done only in the ledger whose first event this is: a user who was deleted, or deleted and made anew, has
-    /// another one or none. Then it fails with `Stale`, appends nothing and makes no memory. `None` sets no condition.
+    /// Requires the ledger with this first event. If the user was deleted, or deleted and created again, the operation
+    /// fails with `Stale`, appends nothing and creates no memory. `None` sets no condition.
     #[must_use]
     pub fn in_ledger(self, first_event: Option<EventId>) -> Self {
         Self { ledger: first_event, ..self }
     }
 
-    /// Whose memory it is.
+    /// The user.
     pub fn user(&self) -> &'a UserId {
         self.user
     }
@@ -48,12 +48,12 @@ impl<'a> From<&'a UserId> for MemoryRef<'a> {
     }
 }
 
-/// Refuses a memory that was deleted since, or deleted and made anew.
+/// The error for a memory that was deleted, or deleted and created again.
 pub(crate) fn another_ledger(user: &UserId) -> Error {
     Error::Stale(format!("the memory of user {user} was deleted since. Nothing was changed"))
 }
 
-/// Refuses another version than the one that was asked for.
+/// Returns an error unless the memory is at the expected version.
 pub(crate) fn check(expected: Option<Seq>, version: Seq) -> Result<()> {
     match expected {
         Some(wanted) if wanted != version => Err(Error::Stale(format!(

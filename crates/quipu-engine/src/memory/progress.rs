@@ -1,15 +1,20 @@
-//! Progress of long work.
+//! Progress reports of long operations.
 
-/// How far a long piece of work is.
+use crate::error::Result;
+
+/// Progress of a long operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// Turns read and made durable so far.
+    /// Turns recorded so far.
     Imported(u64),
-    /// Passages embedded, of how many.
+    /// Passages embedded, and their total.
     Embedded(u64, u64),
-    /// Events checked or replayed, of how many.
+    /// Events checked or replayed, and their total.
     Events(u64, u64),
 }
 
-/// Told about progress; does nothing when nobody watches.
+/// Callback for progress reports.
 pub type Watch<'a> = &'a mut dyn FnMut(Progress);
+
+/// Called before each piece of a step; the step ends early if it returns false.
+pub(crate) type GoOn<'a> = &'a mut dyn FnMut() -> Result<bool>;

@@ -1,4 +1,4 @@
-//! Scan: a stretch of the ledger, event by event.
+//! Reads a range of the ledger event by event.
 
 use std::ops::RangeInclusive;
 
@@ -9,7 +9,7 @@ use quipu_core::ledger::{self, FormatError, SealedEvent};
 use crate::error::Result;
 use crate::ports::UserLedger;
 
-/// Hands over the events of a range, in order.
+/// Passes the events of a range to `each`, in order.
 ///
 /// # Errors
 /// `Corrupt` at the first event that cannot be read.
@@ -21,7 +21,7 @@ pub(crate) fn events(
     opened(ledger, range, ledger::open, each)
 }
 
-/// The same without their changes, which is less work.
+/// As [`events`], with headers only, which is faster.
 ///
 /// # Errors
 /// As [`events`].

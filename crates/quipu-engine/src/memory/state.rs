@@ -1,4 +1,4 @@
-//! What readers see of an open memory, and what only its writer touches.
+//! The state readers see of an open memory, and the state of its writer.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::memory::index;
 use crate::ports::UserLedger;
 
-/// What readers see: a memory, what it knows of its events, and the index over its items. Always at one version.
+/// The state readers see at one version: the memory, its history, and the indexes over its items.
 pub(crate) struct State {
     pub(crate) memory: Memory,
     pub(crate) history: History,
@@ -20,7 +20,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// What there is before the first event.
+    /// The state before the first event.
     pub(crate) fn empty(engine: &Engine, user: &UserId) -> Self {
         Self {
             memory: Memory::new(user.clone(), BTreeSet::new()),
@@ -30,15 +30,15 @@ impl State {
         }
     }
 
-    /// What it takes, in bytes, estimated.
+    /// Estimated size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.memory.bytes() + self.index.memory_bytes() + self.derived.bytes()
     }
 }
 
-/// What only the writer touches.
+/// State that only the writer uses.
 pub(crate) struct Writer {
     pub(crate) ledger: Box<dyn UserLedger>,
-    /// The newest snapshot's position.
+    /// Position of the newest snapshot.
     pub(crate) snapshot_seq: Seq,
 }

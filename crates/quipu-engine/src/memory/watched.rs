@@ -1,4 +1,4 @@
-//! The watch on a ledger, and whether what is watched is what the memory was read from.
+//! Watches a ledger, and checks that it is the one the memory was read from.
 
 use quipu_core::event::NO_HASH;
 use quipu_core::id::UserId;
@@ -6,12 +6,12 @@ use quipu_core::id::UserId;
 use crate::error::{Error, Result};
 use crate::ports::{Head, LedgerStore, LedgerWatch, StoreError, UserLedger, WatchEvent};
 
-/// The watch on a ledger, and the newest event it has told of.
+/// The watch on a ledger, and the newest event it has reported.
 pub(crate) struct Watched {
     watch: Option<Box<dyn LedgerWatch>>,
     head: Head,
-    /// The ledger that is watched is the one the memory was read from. While nobody watched, the user may have been deleted and
-    /// made anew.
+    /// True if the watched ledger is the one the memory was read from. Without a watch, the user may have been deleted
+    /// and created again.
     is_checked: bool,
 }
 
@@ -21,7 +21,7 @@ impl Watched {
         Self { watch: None, head: Head { seq: 0, hash: NO_HASH }, is_checked: false }
     }
 
-    /// Goes on with a watch on a ledger that was read up to `head`.
+    /// Continues with a watch on a ledger that was read up to `head`.
     pub(crate) fn on(watch: Box<dyn LedgerWatch>, head: Head) -> Self {
         Self { watch: Some(watch), head, is_checked: true }
     }
@@ -30,12 +30,13 @@ impl Watched {
         self.watch.is_none()
     }
 
-    /// To be called when the ledger was found to hold what the watch has told of.
+    /// Must be called once the ledger is known to contain the reported event.
     pub(crate) fn checked(&mut self) {
         self.is_checked = true;
     }
 
-    /// The newest event anybody has appended, and whether the ledger is known to be the right one; none if it was removed.
+    /// The newest event appended by any process, and whether the ledger is known to be the right one; `None` if it was
+    /// removed.
     pub(crate) fn look(
         &mut self,
         store: &dyn LedgerStore,
@@ -54,7 +55,7 @@ impl Watched {
     }
 }
 
-/// True if a ledger has this event: then it is the one the event was seen in, or a copy of it.
+/// Returns true if a ledger contains this event, which means that it is the same ledger or a copy.
 pub(crate) fn holds(ledger: &mut dyn UserLedger, event: Head) -> Result<bool> {
     if event.seq == 0 {
         return Ok(true);

@@ -1,15 +1,15 @@
-//! The time and the dice, as ports: a simulator owns both.
+//! Ports for time and randomness, which a simulator can replace.
 
 use jiff::Timestamp;
 
-/// Tells the time. The only place the engine learns it from.
+/// Source of the current time.
 pub trait Clock: Send + Sync {
-    /// Now, UTC.
+    /// The current time in UTC.
     fn now(&self) -> Timestamp;
 }
 
-/// Gives random bytes. The only place the engine gets ids and salts from.
+/// Source of random bytes for ids and salts.
 pub trait Entropy: Send + Sync {
-    /// Fills the whole slice with bytes nobody can guess.
+    /// Fills the slice with unpredictable bytes.
     fn fill(&self, bytes: &mut [u8]);
 }

@@ -1,63 +1,63 @@
-//! Turns text into a vector whose direction carries its meaning.
+//! Port for text embedding.
 
 use thiserror::Error;
 
-/// Which embedder made a vector. Stored with every index: vectors of two models are never compared.
+/// Identifies an embedding model. Stored with every index, because vectors of different models cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingModel {
-    /// Names weights, quantisation and pooling together, e.g. `all-MiniLM-L6-v2/int8-channel/v2`.
+    /// Identifies weights, quantisation and pooling, e.g. `all-MiniLM-L6-v2/int8-channel/v2`.
     pub id: String,
     /// Length of every vector.
     pub dimensions: usize,
-    /// Longest input in the model's own tokens. Longer texts must be split by the caller.
+    /// Longest input in tokens of the model. The caller must split longer texts.
     pub tokens_max: usize,
 }
 
 /// Why a text could not be embedded.
 #[derive(Debug, Error)]
 pub enum EmbedError {
-    /// The model's files are missing, damaged or not what their description says.
+    /// The model's files are missing, damaged or inconsistent with their description.
     #[error("the embedding model cannot be used: {0}")]
     Model(String),
-    /// The model failed on this input; trying the same input again will fail again.
+    /// The model failed on this input and will fail again.
     #[error("the embedding model failed: {0}")]
     Run(String),
-    /// A remote model did not answer in time or refused; trying again may help.
+    /// A remote model refused or did not answer in time; a retry may help.
     #[error("the embedding model is unavailable: {0}")]
     Unavailable(String),
 }
 
-/// A text's vector with those of its tokens.
+/// The vector of a text, with those of its tokens.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedded {
-    /// Of length 1.
+    /// Unit length.
     pub vector: Vec<f32>,
-    /// The tokens in order, start and end token left out. Empty if the model hands out none.
+    /// The tokens in order, without start and end token. Empty if the model does not provide them.
     pub tokens: Vec<Token>,
 }
 
-/// One token of a text, in its place: the same word has another vector in another sentence.
+/// One token of a text. Its vector depends on the context.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Token {
-    /// The word it is a piece of, as the model's tokenizer sees it.
+    /// The word that contains the token, according to the model's tokenizer.
     pub word: String,
-    /// Of any length.
+    /// Not normalised.
     pub vector: Vec<f32>,
 }
 
 /// Turns texts into unit vectors, in process or remotely.
 ///
-/// The same text gives the same vector, whatever else is in the batch.
+/// The vector of a text does not depend on the rest of the batch.
 pub trait Embedder: Send + Sync {
-    /// What made these vectors.
+    /// The model of the vectors.
     fn model(&self) -> &EmbeddingModel;
 
-    /// One vector of length 1 for each text, in order.
+    /// Returns one unit vector for each text, in order.
     ///
-    /// A text over [`EmbeddingModel::tokens_max`] is cut there: split it first, see [`Embedder::count_tokens`].
+    /// Texts longer than [`EmbeddingModel::tokens_max`] are truncated; see [`Embedder::count_tokens`].
     ///
     /// # Errors
-    /// Any [`EmbedError`]; then no vector is returned.
+    /// Any [`EmbedError`]; no vector is returned in that case.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
 
     /// As [`Embedder::embed`], with the vectors of the tokens where the model has them.
@@ -69,6 +69,6 @@ pub trait Embedder: Send + Sync {
         Ok(vectors.into_iter().map(|vector| Embedded { vector, tokens: Vec::new() }).collect())
     }
 
-    /// How many of the model's tokens the text takes, special tokens included.
+    /// Number of tokens of a text, special tokens included.
     fn count_tokens(&self, text: &str) -> usize;
 }

@@ -1,4 +1,4 @@
-//! Reads candidates out of a text, by rules.
+//! Port for rule-based extraction of candidates from a text.
 
 use jiff::Timestamp;
 use quipu_core::extract::{Extraction, Reading, SpokenDate};
@@ -7,26 +7,27 @@ use thiserror::Error;
 /// Why a text could not be read.
 #[derive(Debug, Error)]
 pub enum ExtractError {
-    /// Trying again may help.
+    /// A retry may help.
     #[error("the extractor is unavailable: {0}")]
     Unavailable(String),
-    /// Trying the same text again will fail again.
+    /// A retry with the same text fails again.
     #[error("the extractor failed: {0}")]
     Run(String),
 }
 
-/// Nominates what could be remembered of a text. It decides nothing: what it returns passes the gate.
+/// Proposes candidates from a text. The gate decides which of them are recorded.
 pub trait Extractor: Send + Sync {
-    /// What reads, with its version: recorded with everything that came of it.
+    /// Name and version, recorded with everything it extracted.
     fn id(&self) -> &str;
 
-    /// Reads one source.
+    /// Extracts candidates from one source.
     ///
     /// # Errors
-    /// Any [`ExtractError`]; the source itself is durable whatever happens here.
+    /// Any [`ExtractError`]; the source is durable in any case.
     fn read(&self, reading: &Reading<'_>) -> Result<Extraction, ExtractError>;
 
-    /// The dates a text names, counted from when it was said. None for a reader that cannot count them, or not in this language.
+    /// The dates mentioned in a text, relative to `said_at`. Empty if the implementation does not support dates or the
+    /// language.
     fn dates(&self, _text: &str, _said_at: Option<Timestamp>) -> Vec<SpokenDate> {
         Vec::new()
     }

@@ -1,9 +1,9 @@
-//! Where keys live: who may ask a server, and for what. Every implementation passes the same contract suite.
+//! Port for the storage of API keys. Every implementation passes the same contract suite.
 //!
-//! Duties of an implementation:
-//! - **Durable**: what was put or revoked stays so over a power cut.
-//! - **Seen at once**: a key that another process revoked is revoked for the next [`KeyStore::find`].
-//! - **No secrets**: nothing but what [`StoredKey`] holds is kept.
+//! An implementation must be:
+//! - **Durable**: a stored key or revocation survives a power cut.
+//! - **Consistent**: a revocation by another process is visible to the next [`KeyStore::find`].
+//! - **Free of secrets**: nothing but the fields of [`StoredKey`] is stored.
 
 use jiff::Timestamp;
 use quipu_core::id::UserId;
@@ -11,17 +11,18 @@ use serde::{Deserialize, Serialize};
 
 use super::StoreError;
 
-/// What a key opens.
+/// Operations a key permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// To see what is remembered.
+    /// Reading the memory.
     Read,
-    /// To have something remembered, and to change it reversibly.
+    /// Recording, and reversible changes.
     Write,
-    /// To decide what waits for a person.
+    /// Deciding reviews.
     Review,
-    /// Everything, what cannot be undone and keys among it.
+    /// Everything, including irreversible operations and the management of keys.
     Admin,
 }
 
@@ -29,7 +30,7 @@ impl Scope {
     /// Every scope, in the order of their declaration.
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Review, Self::Admin];
 
-    /// Its name.
+    /// The name of the scope.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -39,48 +40,48 @@ impl Scope {
         }
     }
 
-    /// The scope of a name.
+    /// The scope with this name.
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scope| scope.as_str() == word)
     }
 }
 
-/// A key as it is kept. The secret is not: only what it is recognised by.
+/// A key as stored, with a digest in place of the secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredKey {
     /// The public part of the key.
     pub id: String,
-    /// What it is called by people.
+    /// Name for people.
     pub name: String,
     /// A hash of the secret.
     pub digest: [u8; 32],
-    /// What it opens, ascending.
+    /// Scopes, ascending.
     pub scopes: Vec<Scope>,
-    /// The only user it opens anything of; without one it opens all.
+    /// The only user whose data the key gives access to. `None` means all users.
     pub user: Option<UserId>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Since when it opens nothing.
+    /// Time of revocation, if revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// One place with keys.
+/// A store of API keys.
 pub trait KeyStore: Send + Sync {
-    /// Keeps a new key.
+    /// Stores a new key.
     ///
     /// # Errors
-    /// `Exists` if there is one of this id.
+    /// `Exists` if there is a key with this id.
     fn put(&self, key: &StoredKey) -> Result<(), StoreError>;
 
-    /// The key of an id, revoked or not.
+    /// Finds a key by id, revoked or not.
     fn find(&self, id: &str) -> Result<Option<StoredKey>, StoreError>;
 
-    /// Every key, oldest first, those of one moment in the order of their ids.
+    /// Every key by time of creation, then by id.
     fn all(&self) -> Result<Vec<StoredKey>, StoreError>;
 
-    /// Takes a key back; one that was taken back before keeps its time. Returns it as it is kept then.
+    /// Revokes a key. The time of an earlier revocation is kept. Returns the key as stored.
     ///
     /// # Errors
-    /// `NotFound` without such a key.
+    /// `NotFound` if there is no such key.
     fn revoke(&self, id: &str, at: Timestamp) -> Result<StoredKey, StoreError>;
 }

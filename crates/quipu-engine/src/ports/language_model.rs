@@ -1,4 +1,4 @@
-//! Writes text: a language model behind some endpoint. What it writes is input, never truth.
+//! Port for language models that complete prompts. Their output is untrusted input.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -11,42 +11,42 @@ use thiserror::Error;
 /// Why there is no completion, by what the caller must do.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ModelError {
-    /// Not now, or not in time. Do without, and try again later; not before `retry_after`, if the server said so.
+    /// Temporarily unavailable or too slow. Continue without it and retry later, not before `retry_after` if given.
     #[error("the model is unavailable: {why}")]
     Unavailable {
-        /// What happened.
+        /// Description of the failure.
         why: String,
-        /// When the server is willing to be asked again.
+        /// Delay requested by the server.
         retry_after: Option<Duration>,
     },
-    /// It will not. Asking the same again is no use, and what it said is no content.
+    /// The model refused; do not retry. Its text is not usable content.
     #[error("the model refused: {0}")]
     Refused(String),
-    /// It answered, more than once, and not in the shape that was asked for.
+    /// Repeated answers did not match the requested shape.
     #[error("the model's answer cannot be used: {0}")]
     Malformed(String),
-    /// The answer did not fit its length limit. Ask for less, about less.
+    /// The answer exceeded the length limit. Request less.
     #[error("the model's answer was cut off at {output_tokens} tokens")]
     Truncated {
-        /// How long it was.
+        /// Length of the answer.
         output_tokens: u32,
     },
-    /// The key is missing or wrong. A person must see to it.
+    /// The API key is missing or wrong; a person must fix it.
     #[error("the model's server does not accept the key: {0}")]
     Unauthorised(String),
-    /// What this user, or everybody, may spend today is spent. Tomorrow it goes on.
+    /// The daily budget of the user or of the server is spent.
     #[error("the budget is spent: {0}")]
     OverBudget(String),
-    /// The request is wrong and stays wrong: no such model, too long a prompt. A person must see to it.
+    /// The request is invalid, e.g. an unknown model or a prompt that is too long; a person must fix it.
     #[error("the model cannot be asked this: {0}")]
     Invalid(String),
-    /// Whoever took the pieces of a stream wanted no more.
+    /// The receiver of a stream stopped it.
     #[error("the answer was stopped")]
     Stopped,
 }
 
 impl ModelError {
-    /// The kind of fault in one word, for figures.
+    /// Name of the kind of error, for metrics.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -62,28 +62,28 @@ impl ModelError {
     }
 }
 
-/// What a completion is for. It is recorded nowhere; budgets and reports are told by it.
+/// Purpose of a completion, for budgets and metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// Reading candidates out of what was said.
+    /// Extracting candidates from sources.
     Extract,
-    /// Telling an exchange of a session.
+    /// Summarising an exchange of a session.
     Summarize,
-    /// Making several entries of a base truth one.
+    /// Merging entries of a base truth.
     Consolidate,
-    /// Coming to notes.
+    /// Proposing notes.
     Reflect,
-    /// Judging whether something is borne out.
+    /// Judging whether a statement is supported.
     Judge,
     /// Answering a person.
     Chat,
-    /// Finding out whether and how an endpoint answers.
+    /// Testing an endpoint.
     Probe,
 }
 
 impl Purpose {
-    /// Its name, for figures.
+    /// Name for metrics.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -98,11 +98,11 @@ impl Purpose {
     }
 }
 
-/// Who said something in a prompt.
+/// Author of a message in a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptRole {
-    /// The person, or what is to be worked on.
+    /// The user, or the material to work on.
     User,
     /// The model.
     Assistant,
@@ -111,95 +111,94 @@ pub enum PromptRole {
 /// One message of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Who says it.
+    /// The author.
     pub voice: PromptRole,
-    /// What.
+    /// The content.
     pub text: String,
 }
 
 impl Message {
-    /// A message to the model.
+    /// Creates a message of the user.
     pub fn of_user(text: impl Into<String>) -> Self {
         Self { voice: PromptRole::User, text: text.into() }
     }
 
-    /// A message of the model.
+    /// Creates a message of the model.
     pub fn of_assistant(text: impl Into<String>) -> Self {
         Self { voice: PromptRole::Assistant, text: text.into() }
     }
 }
 
-/// The JSON an answer must be.
+/// The JSON an answer must match.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
-    /// Its name: letters, digits and underscores.
+    /// Name: letters, digits and underscores.
     pub name: String,
-    /// Its JSON Schema: an object, flat, every field required, no unions: then every server takes it.
+    /// JSON Schema of a flat object with all fields required and no unions, which every server supports.
     pub schema: Value,
 }
 
 /// What to write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CompletionRequest {
-    /// Who pays for it, if it is somebody's.
+    /// The user whose budget is charged, if any.
     pub user: Option<UserId>,
-    /// What it is for.
+    /// The purpose.
     pub purpose: Purpose,
     /// The instructions.
     pub system: String,
-    /// What was said, oldest first; the last one is the user's.
+    /// The messages, oldest first; the last one is the user's.
     pub messages: Vec<Message>,
-    /// The JSON the answer must be; without one it is any text.
+    /// The required JSON; `None` for free text.
     pub shape: Option<Shape>,
-    /// The longest answer, in tokens.
+    /// Most tokens of the answer.
     pub output_tokens_max: u32,
-    /// How freely it writes, 0 to 2.
+    /// Sampling temperature, 0 to 2.
     pub temperature: f32,
 }
 
-/// What a completion cost, in tokens.
+/// Tokens used by a completion.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
-    /// Of the prompt, over all attempts.
+    /// Tokens of the prompt, over all attempts.
     pub input_tokens: u64,
-    /// Of the answer, over all attempts.
+    /// Tokens of the answer, over all attempts.
     pub output_tokens: u64,
-    /// True if the server did not say, and bytes were counted.
+    /// True if the server reported no usage and it was estimated from bytes.
     pub estimated: bool,
 }
 
-/// What was written.
+/// A finished answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
-    /// The text, without a model's thinking aloud.
+    /// The text, without reasoning output.
     pub text: String,
-    /// The same as JSON that fits the shape, if one was asked for.
+    /// The answer as JSON that matches the shape, if one was requested.
     pub json: Option<Value>,
-    /// True if the length limit cut it off. Never with a shape: then it is [`ModelError::Truncated`].
+    /// True if the length limit cut off the text. With a shape this is the error [`ModelError::Truncated`] instead.
     pub cut: bool,
-    /// What it cost.
+    /// Tokens used.
     pub usage: Usage,
-    /// How often the server was asked.
+    /// Number of requests to the server.
     pub attempts: u32,
 }
 
-/// A language model. It keeps nothing between two calls but what its endpoint can do and what was spent.
+/// A language model. Between calls it keeps only the capabilities of its endpoint and the usage.
 pub trait LanguageModel: Send + Sync {
-    /// Provider and model, as they are recorded with what came of it: `openai/gpt-5-mini`.
+    /// Provider and model, as recorded with results: `openai/gpt-5-mini`.
     fn id(&self) -> &str;
 
-    /// Writes one answer and returns when it is whole. Blocks, but not longer than `within`.
+    /// Returns one complete answer. Blocks for at most `within`.
     ///
-    /// With a shape the answer was checked against it here, whatever the server promises.
+    /// The answer is checked against the shape, if given.
     ///
     /// # Errors
-    /// Any [`ModelError`]; then there is nothing to use.
+    /// Any [`ModelError`]; there is no partial answer.
     fn complete(&self, request: &CompletionRequest, within: Duration) -> Result<Completion, ModelError>;
 
-    /// Writes one answer and hands over its pieces as they come. A shape is not looked at.
+    /// Passes one answer to `each` in pieces as they arrive. A shape is ignored.
     ///
-    /// Nothing is asked again once a piece was handed over. What `each` was given before an error is what there is of the
-    /// answer: it broke off there.
+    /// There is no retry after the first piece. After an error, the pieces passed so far are a truncated answer.
     ///
     /// # Errors
     /// Any [`ModelError`]; `Stopped` if `each` breaks.

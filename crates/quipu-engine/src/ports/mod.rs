@@ -1,4 +1,4 @@
-//! What the engine needs from outside: plain types, an error and a trait, one file a port.
+//! Ports to stores, models, time and randomness: per file a trait, its plain types and its error.
 
 pub mod clock;
 pub mod embedder;

@@ -1,34 +1,34 @@
-//! Is told of every question to a language model, for figures.
+//! Observes calls to language models, for metrics.
 
 use std::time::Duration;
 
 use super::{ModelError, Purpose, Usage};
 
-/// One question to a model, and what came of it. No word of it is in here, and nobody's name.
+/// One call to a model and its outcome. Contains no text and no user.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelCall<'a> {
-    /// What it was for.
+    /// The purpose.
     pub purpose: Purpose,
     /// Provider and model.
     pub model: &'a str,
-    /// Why there is no answer, if there is none.
+    /// Why the call failed, if it did.
     pub fault: Option<&'a ModelError>,
-    /// What it cost, over all attempts.
+    /// Tokens used, over all attempts.
     pub usage: Usage,
-    /// How long it took, over all attempts.
+    /// Duration, over all attempts.
     pub took: Duration,
 }
 
 impl ModelCall<'_> {
-    /// What came of it in one word: `ok`, or the fault's.
+    /// `ok`, or the name of the error.
     #[must_use]
     pub fn outcome(&self) -> &'static str {
         self.fault.map_or("ok", ModelError::as_str)
     }
 }
 
-/// Counts questions to language models.
+/// Observer of calls to language models.
 pub trait ModelWatch: Send + Sync {
-    /// Called once for each question, when it is over. It must not block.
+    /// Called once after each call. It must not block.
     fn asked(&self, asked: &ModelCall<'_>);
 }

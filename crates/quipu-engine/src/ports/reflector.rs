@@ -1,4 +1,4 @@
-//! Looks back at what was said and proposes notes. It decides nothing.
+//! Port for models that propose notes and names of categories.
 
 use std::time::Duration;
 
@@ -11,85 +11,84 @@ use thiserror::Error;
 /// Why nothing is proposed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReflectError {
-    /// Not now; the same is asked another time.
+    /// Temporarily unavailable; retried later.
     #[error("{0}")]
     Unavailable(String),
-    /// It answered, and the answer is none.
+    /// The answer is not valid.
     #[error("{0}")]
     Malformed(String),
 }
 
-/// Something that was said, as whoever looks back is shown it.
+/// A turn as shown to the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReflectionInput {
-    /// Its name, to be given as evidence.
+    /// Id to cite as evidence.
     pub id: ItemId,
-    /// Who said it.
+    /// The speaker.
     pub speaker: String,
-    /// When.
+    /// Time of the turn, if known.
     pub said_at: Option<Timestamp>,
-    /// The words.
+    /// The text.
     pub text: String,
 }
 
-/// What to look back at.
+/// Input of a reflection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Looked {
-    /// Whose memory it is, and who pays for it.
+    /// The user, whose budget is charged.
     pub whose: UserId,
-    /// What was said since the last time, oldest first.
+    /// Turns since the last reflection, oldest first.
     pub said: Vec<ReflectionInput>,
-    /// Notes that are kept already.
+    /// Existing notes.
     pub notes: Vec<String>,
-    /// At most so many notes.
+    /// Most notes to propose.
     pub notes_max: usize,
-    /// How long it may take.
+    /// Time limit.
     pub within: Duration,
 }
 
-/// A pattern of the core document that nobody has named.
+/// A pattern of the core document without a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unnamed {
-    /// Whose memory it is, and who pays for it.
+    /// The user, whose budget is charged.
     pub whose: UserId,
-    /// The word or category that recurs.
+    /// The recurring word or category.
     pub key: String,
-    /// What belongs to it: the place and what stands there.
+    /// Its members: pointer and value.
     pub members: Vec<String>,
-    /// What it is called if nobody knows better.
+    /// The category derived by rule, used without a better proposal.
     pub by_rule: ProposedCategory,
-    /// Names of categories there are.
+    /// Names of existing categories.
     pub taken: Vec<String>,
-    /// How long it may take.
+    /// Time limit.
     pub within: Duration,
 }
 
-/// What a pattern is called, and where its members belong.
+/// A proposed category.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NameProposed {
-    /// What the category is called.
+    /// Name of the category.
     pub name: String,
-    /// What it is about.
+    /// Its description.
     pub description: String,
-    /// The field of a member, by its place among those that were shown, from 0.
+    /// Fields for members, by index into [`Unnamed::members`].
     pub fields: Vec<(usize, String)>,
 }
 
-/// Proposes notes and names.
+/// Proposes notes and names of categories. Proposals are validated by the engine.
 pub trait Reflector: Send + Sync {
-    /// What proposes, with its version: recorded with everything that came of it.
+    /// Name and version, recorded with everything it proposed.
     fn id(&self) -> &str;
 
-    /// Looks back once. Blocks, but not longer than `within`.
+    /// Reflects once. Blocks for at most `within`.
     ///
     /// # Errors
-    /// Any [`ReflectError`]; nothing is lost then.
+    /// Any [`ReflectError`]; nothing is lost.
     fn reflect(&self, looked: &Looked) -> Result<Vec<NoteProposed>, ReflectError>;
 
-    /// Says what a category of a pattern should be called, what it is about, and in which field each member belongs. Blocks, but
-    /// not longer than `within`.
+    /// Proposes a name, a description and fields for a pattern. Blocks for at most `within`.
     ///
     /// # Errors
-    /// Any [`ReflectError`]; the rule's name and fields are used then.
+    /// Any [`ReflectError`]; the category derived by rule is used.
     fn name(&self, unnamed: &Unnamed) -> Result<NameProposed, ReflectError>;
 }

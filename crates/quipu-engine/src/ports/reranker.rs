@@ -1,15 +1,15 @@
-//! Reads a question and a passage together.
+//! Port for cross-encoders, which read a question and a passage together.
 
 use super::EmbedError;
 
-/// Judges how well passages answer a question, better and slower than vectors that know nothing of each other.
+/// Scores how well passages answer a question; better and slower than comparing vectors.
 pub trait Reranker: Send + Sync {
-    /// Names the weights.
+    /// Name of the weights.
     fn model(&self) -> &str;
 
-    /// How well each passage answers, in order; higher is better, on a scale of its own.
+    /// One score for each passage, in order; higher is better, on a model-specific scale.
     ///
     /// # Errors
-    /// Any [`EmbedError`]; then nothing is returned.
+    /// Any [`EmbedError`]; nothing is returned in that case.
     fn score(&self, question: &str, passages: &[&str]) -> Result<Vec<f32>, EmbedError>;
 }

@@ -1,4 +1,4 @@
-//! Who vouches for what is handed on: a key pair, and the check of a signature.
+//! Port for signing and verifying with a key pair.
 
 use super::vault::VaultError;
 
@@ -7,12 +7,12 @@ pub type PublicKey = [u8; 32];
 /// A signature, 64 bytes (Ed25519).
 pub type Signature = [u8; 64];
 
-/// Signs with a key of its own, and checks what others signed.
+/// Signs with its own key and verifies signatures of others.
 pub trait Signer: Send + Sync {
-    /// The key others check with. Makes one the first time.
+    /// The public key. Creates the key pair at first use.
     ///
     /// # Errors
-    /// `Refused` for a file that is no key; `Unavailable` if it cannot be read or made.
+    /// `Refused` for a file that is not a key; `Unavailable` if it cannot be read or created.
     fn public_key(&self) -> Result<PublicKey, VaultError>;
 
     /// Signs bytes.
@@ -21,6 +21,6 @@ pub trait Signer: Send + Sync {
     /// As [`Signer::public_key`].
     fn sign(&self, bytes: &[u8]) -> Result<Signature, VaultError>;
 
-    /// True if the key made this signature over these bytes.
+    /// Returns true if `signature` is valid for these bytes and this key.
     fn vouches(&self, key: &PublicKey, bytes: &[u8], signature: &Signature) -> bool;
 }

@@ -1,61 +1,63 @@
-//! Tells exchanges of a session in few words: by rules, or by a language model of its own.
+//! Port for summarisers of the exchanges of a session: by rules, or by a language model.
 
 use quipu_core::id::UserId;
 use quipu_core::item::Depth;
 use quipu_core::session::{KnownEntry, MergeProposed, SummaryProposal};
 use thiserror::Error;
 
-/// Why an exchange was not told.
+/// Why an exchange was not summarised.
 #[derive(Debug, Error)]
 pub enum SummarizeError {
-    /// Not now, or not in time: it is tried again later.
+    /// Temporarily unavailable or too slow; retried later.
     #[error("the summariser is unavailable: {0}")]
     Unavailable(String),
-    /// It answered, but not with a proposal. It is asked once more; then the words stand for themselves.
+    /// The answer is not a valid proposal. It is retried once; after that the exchange stays unsummarised in its own
+    /// words.
     #[error("the summariser's answer is no proposal: {0}")]
     Malformed(String),
 }
 
-/// One exchange, to be told.
+/// An exchange to summarise.
 #[derive(Debug, Clone)]
 pub struct SummaryInput {
-    /// Whose it is, and at whose cost.
+    /// The user, whose budget is charged.
     pub whose: UserId,
-    /// The conversation.
+    /// The session.
     pub session: String,
-    /// Its number.
+    /// Number of the turn.
     pub turn: u32,
-    /// What the user said.
+    /// The user's messages.
     pub user: String,
-    /// What was answered.
+    /// The replies.
     pub assistant: String,
-    /// How deeply: of a short one changes of the base truth are not wanted.
+    /// Depth of the summary; a short one proposes no changes of the base truth.
     pub depth: Depth,
-    /// The base truth as it is.
+    /// The current base truth.
     pub base_truth: Vec<KnownEntry>,
 }
 
-/// Nominates what a session should keep of an exchange. It decides nothing: a proposal is validated, change by change. How long
-/// it may take is its own affair, as long as it ends: after its deadline it is unavailable.
+/// Proposes the turn log line and the base truth changes of an exchange. Each change is validated by the engine. An
+/// implementation has its own deadline, after which it is unavailable.
 pub trait Summarizer: Send + Sync {
-    /// What summarises, with its version: recorded with everything that came of it.
+    /// Name and version, recorded with everything it proposed.
     fn id(&self) -> &str;
 
-    /// True if it asks somebody outside and may take seconds. Then no verb that records something waits for it, nor one that
-    /// reads: what is closed stays flagged until [`process`](crate::process::pipeline()) or [`summarize`](crate::sessions::summarize()).
+    /// True if it calls an external model, which may take seconds. Verbs that record or read do not wait for it: closed
+    /// exchanges stay marked until [`process`](crate::process()) or
+    /// [`summarize`](crate::summarize()).
     fn asks_outside(&self) -> bool {
         false
     }
 
-    /// Tells one exchange.
+    /// Summarises one exchange.
     ///
     /// # Errors
-    /// Any [`SummarizeError`]; the words themselves are durable whatever happens here.
+    /// Any [`SummarizeError`]; the exchange itself is durable in any case.
     fn summarize(&self, telling: &SummaryInput) -> Result<SummaryProposal, SummarizeError>;
 
-    /// Proposes which entries of a base truth should become one. It is shown no hard exceptions.
+    /// Proposes entries of a base truth to merge. Hard exceptions are not part of the input.
     ///
     /// # Errors
-    /// Any [`SummarizeError`]; the base truth then stays as it is.
+    /// Any [`SummarizeError`]; the base truth stays unchanged.
     fn consolidate(&self, user: &UserId, base_truth: &[KnownEntry]) -> Result<Vec<MergeProposed>, SummarizeError>;
 }

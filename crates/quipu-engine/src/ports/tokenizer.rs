@@ -1,10 +1,10 @@
-//! Counts what a text costs a language model.
+//! Port for counting the tokens of a text.
 
 /// The tokenizer of a family of language models.
 pub trait Tokenizer: Send + Sync {
-    /// What it is called where it comes from, e.g. `o200k_base`.
+    /// Published name, e.g. `o200k_base`.
     fn name(&self) -> &str;
 
-    /// Tokens of a text. The names of special tokens have no meaning inside it.
+    /// Number of tokens of a text. Names of special tokens are counted as plain text.
     fn count(&self, text: &str) -> usize;
 }

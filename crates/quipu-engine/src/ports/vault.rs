@@ -1,8 +1,8 @@
-//! Where plain files go: one folder a user, of which Quipu writes only what it names itself.
+//! Port for plain files: one folder per user, in which Quipu writes only names of its own.
 //!
-//! Duties of an implementation:
-//! - **Beneath**: nothing is read or written outside the user's folder; a link in the way is refused, not followed.
-//! - **Atomic**: a file is there whole, as it was or as it is to be, also when the process dies inside a call.
+//! An implementation must be:
+//! - **Confined**: nothing is read or written outside the user's folder; links are refused, not followed.
+//! - **Atomic**: a file has its old or its new content, even if the process dies during a call.
 //! - **Durable**: a call that writes returns only when a power cut can no longer undo it.
 //! - **Private**: other users of the machine cannot read what is written.
 
@@ -12,18 +12,18 @@ use quipu_core::artifact::{Schemas, VaultPath};
 use quipu_core::id::UserId;
 use thiserror::Error;
 
-/// Why a folder could not do what was asked.
+/// Why a folder operation failed.
 #[derive(Debug, Error)]
 pub enum VaultError {
-    /// Something is in the way that Quipu did not put there: a link, a folder where a file belongs.
+    /// A foreign object is in the way: a link, or a folder in place of a file.
     #[error("{0}")]
     Refused(String),
-    /// The medium says no for now: full, read-only, not permitted. The text says what to do.
+    /// Temporarily impossible: the storage is full, read-only or not permitted. The text says what to do.
     #[error("{0}")]
     Unavailable(String),
 }
 
-/// Something a folder holds, by name.
+/// An entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FolderEntry {
     /// Its name.
@@ -32,56 +32,56 @@ pub struct FolderEntry {
     pub is_folder: bool,
 }
 
-/// One place with many users' folders.
+/// A store of the folders of many users.
 pub trait Vault: Send + Sync {
-    /// Opens a user's folder; with `create`, makes it if there is none. `None` without one.
+    /// Opens a user's folder; with `create`, creates it if there is none. `None` if it does not exist.
     fn open(&self, user: &UserId, create: bool) -> Result<Option<Box<dyn UserVault>>, VaultError>;
 }
 
 /// One user's folder.
 pub trait UserVault: Send {
-    /// Where it is, to be told to people.
+    /// Its path, for display.
     fn place(&self) -> PathBuf;
 
-    /// Waits until nobody else writes here, and keeps them from it until this is dropped. False if the folder was taken away
-    /// meanwhile. A place that only this process can reach needs nothing.
+    /// Waits for exclusive write access, which lasts until `self` is dropped. Returns false if the folder was removed
+    /// meanwhile. A place that only this process can reach needs no lock.
     ///
     /// # Errors
-    /// `Unavailable` if others go on for too long.
+    /// `Unavailable` if others hold it for too long.
     fn alone(&self) -> Result<bool, VaultError> {
         Ok(true)
     }
 
-    /// The versions its files are written in. Older ones are read, and left as they are.
+    /// The format versions of new files. Files of older versions are readable and not rewritten.
     fn schemas(&self) -> Schemas {
         Schemas::NOW
     }
 
-    /// A file's bytes; `None` if there is none.
+    /// Reads a file; `None` if it does not exist.
     ///
     /// # Errors
     /// `Refused` for a link, a folder, or a file beyond `limit::VAULT_FILE_BYTES_MAX`.
     fn read(&mut self, path: &VaultPath) -> Result<Option<Vec<u8>>, VaultError>;
 
-    /// What a folder holds, by name: regular files and folders, without hidden ones. Nothing if there is no such folder;
+    /// Lists a folder by name: regular files and folders, without hidden ones. Empty if the folder does not exist;
     /// `None` lists the user's folder itself.
     fn list(&mut self, folder: Option<&VaultPath>) -> Result<Vec<FolderEntry>, VaultError>;
 
-    /// Puts files in place, each whole or not at all, and makes folders on the way.
+    /// Writes files, each atomically, and creates missing folders.
     fn write(&mut self, files: &[(VaultPath, Vec<u8>)]) -> Result<(), VaultError>;
 
-    /// Adds to the end of a file that has exactly `at` bytes.
+    /// Appends to a file that has exactly `at` bytes.
     ///
     /// # Errors
-    /// `Refused` if it has not.
+    /// `Refused` if the length differs.
     fn append(&mut self, path: &VaultPath, at: u64, bytes: &[u8]) -> Result<(), VaultError>;
 
-    /// Takes files away, and the folders that are empty then. What is not there is not missed.
+    /// Removes files, and folders that become empty. Missing files are ignored.
     fn remove(&mut self, files: &[VaultPath]) -> Result<(), VaultError>;
 
-    /// Takes away what writes left unfinished when a process died in them.
+    /// Removes leftovers of writes that were interrupted by a crash.
     fn sweep(&mut self) -> Result<(), VaultError>;
 
-    /// Takes away the folder with everything in it.
+    /// Removes the folder with everything in it.
     fn remove_all(self: Box<Self>) -> Result<(), VaultError>;
 }

@@ -1,4 +1,4 @@
-//! Work that is not waited for longer than the caller can wait.
+//! Runs work with a deadline.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use quipu_core::limit;
 
-/// Counts the work nobody waits for any more.
+/// Counts work that is still running after its deadline.
 #[derive(Debug, Default)]
 pub(crate) struct DeadlineWorkers {
     unfinished: Arc<AtomicUsize>,
@@ -17,16 +17,16 @@ pub(crate) struct DeadlineWorkers {
 /// Why there is no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missed {
-    /// It was not done in time.
+    /// It did not finish in time.
     TimeIsUp,
-    /// Earlier work that was not done in time is still going on: more would pile up.
+    /// Earlier work is still running after its deadline; no more is started.
     StillBusy,
-    /// It stopped without a result, or could not be started.
+    /// It panicked or could not be started.
     Broken,
 }
 
 impl Missed {
-    /// What happened to whatever was waited for.
+    /// Description for messages.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::TimeIsUp => "did not answer before the deadline",
@@ -36,19 +36,19 @@ impl Missed {
     }
 }
 
-/// The end of the time a question has, if it has one.
+/// The end of a time limit, if there is one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// So much time from a start on.
+    /// The deadline `after` a start.
     pub(crate) fn from(start: Instant, after: Option<Duration>) -> Self {
-        // A time too far to be told is no deadline.
+        // A time that cannot be represented is no deadline.
         Self(after.and_then(|after| start.checked_add(after)))
     }
 }
 
-/// Counts one less when dropped, also by a panic.
+/// Decrements the counter on drop, also during a panic.
 struct Count(Arc<AtomicUsize>);
 
 impl Drop for Count {
@@ -58,7 +58,7 @@ impl Drop for Count {
 }
 
 impl DeadlineWorkers {
-    /// Does the work, on a thread of its own if there is a deadline. What is late goes on and its result is dropped.
+    /// Runs the work, on its own thread if there is a deadline. Late work continues and its result is dropped.
     #[expect(clippy::disallowed_methods, reason = "a deadline is a time of day's work, not of the memory")]
     pub(crate) fn within<T: Send + 'static>(
         &self,
@@ -78,7 +78,7 @@ impl DeadlineWorkers {
         let run = move || {
             let made = work();
             drop(count);
-            // Nobody may be waiting any more.
+            // The receiver may have given up.
             let _ = done.send(made);
         };
         thread::Builder::new().name("quipu-late".to_owned()).spawn(run).map_err(|_| Missed::Broken)?;

@@ -1,8 +1,8 @@
-//! Reading with a language model: what was said is read in windows, when somebody has time to wait for it.
+//! Extraction with a language model: reads sources in windows, in the background.
 //!
-//! A predicate over state, not a queue: beside the ledger stands a position up to which the model has come. The words
-//! were durable and read by rules long before; whatever fails here leaves both as they are. Without a position nothing that
-//! was said before the model was there is read by it, unless [`ExtractWithModelOptions::from_the_start`] asks for that: it costs.
+//! A cursor beside the ledger stores up to where the model has read. The sources are durable and were read by rules
+//! before; a failure here affects neither. Without a cursor, sources from before the model was configured are not read
+//! unless [`ExtractWithModelOptions::from_the_start`] is set, because reading costs money.
 
 use std::sync::Arc;
 
@@ -17,34 +17,35 @@ use serde::Serialize;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::lock::before_slow_call;
+use crate::memory::GoOn;
 use crate::memory::OpenMemory;
 use crate::memory::checkpoint;
 use crate::memory::cursor::{Cursor, Position};
 use crate::memory::lease::{self, Lease};
 use crate::ports::{ExtractError, Projection, WindowReader};
-use crate::process::maintain::GoOn;
 use crate::process::understand::{self, SourceReading};
 use crate::process::unread::{self, Due};
 use crate::sessions::window;
 
 /// Name of the position among a ledger's projections.
 const STUDIED: &str = "studied";
-/// The lease under which a model reads.
+/// Name of the lease under which a model reads.
 const EXTRACT: &str = "extract";
 
-/// How far the model has come in one user's memory.
+/// Up to where the model has read one user's memory.
 pub(crate) type ModelCursorState = Cursor<ModelCursor>;
 
-/// How far a model has come.
+/// Up to where a model has read.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ModelCursor {
-    /// Everything recorded up to here was read or need not be; none where no model has ever been.
+    /// Every event up to this one has been read or need not be; `None` before the first use of a model.
     position: Option<Seq>,
-    /// Of the event after it, so many sources were read too: an import has many in one, and a budget may end among them.
+    /// Number of sources read of the next event. An import has many sources in one event, and a budget may end among
+    /// them.
     within: u64,
-    /// Sources that could not be read, however often one tried.
+    /// Sources that could not be read after all retries.
     given_up: u64,
-    /// While everything is read once more: where that ends; 0 otherwise. A run that was cut short goes on where it stopped.
+    /// End of a repeated reading from the start; 0 if there is none. An interrupted run continues there.
     again_to: Seq,
 }
 
@@ -67,7 +68,7 @@ impl Position for ModelCursor {
 }
 
 impl Cursor<ModelCursor> {
-    /// Sources it has not come to.
+    /// Number of sources the model has not read.
     pub(crate) fn waiting(&self, memory: &Memory) -> usize {
         let Some(position) = self.get().position else { return 0 };
         let first = memory.sources().partition_point(|held| held.seq <= position);
@@ -79,7 +80,7 @@ impl Cursor<ModelCursor> {
     }
 }
 
-/// To be called before something is recorded that will be read: from here on the model reads, if there is one.
+/// Must be called before recording a source, so that the model reads from there on, if one is configured.
 pub(crate) fn begin(engine: &Engine, open: &OpenMemory) -> Result<()> {
     let standing = *open.studied.get();
     if engine.optional.reader.is_none() || standing.position.is_some() {
@@ -89,13 +90,13 @@ pub(crate) fn begin(engine: &Engine, open: &OpenMemory) -> Result<()> {
     open.studied.save(open, ModelCursor { position: Some(head), within: 0, ..standing })
 }
 
-/// What to read.
+/// Options of a run.
 #[derive(Debug, Clone)]
 pub struct ExtractWithModelOptions {
-    /// At most so many sources now; default: all that wait.
+    /// Most sources to read. Default: all.
     pub sources_max: usize,
-    /// Everything that was ever said, and not only what was said since there is a model. A run that was cut short goes on
-    /// where it stopped, with or without this.
+    /// Reads all sources, including those from before the model was configured. An interrupted run continues in any
+    /// case.
     pub from_the_start: bool,
 }
 
@@ -105,35 +106,35 @@ impl Default for ExtractWithModelOptions {
     }
 }
 
-/// What the model read.
+/// Result of a run.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ModelReading {
-    /// What reads.
+    /// Id of the reader.
     pub reader: String,
-    /// Sources that were read.
+    /// Sources read.
     pub sources: u64,
-    /// What came of them.
+    /// What was recorded from them.
     pub understood: Understanding,
-    /// Sources it cannot read, each with its reason: what the rules read in them stays.
+    /// Sources the model cannot read, with the reason. What the rules extracted from them stays.
     pub given_up: Vec<(ItemId, String)>,
-    /// Sources that still wait.
+    /// Sources that are still unread.
     pub waiting: usize,
-    /// Why it stopped before the end, if it did. It goes on another time.
+    /// Why it stopped early, if it did. A later run continues.
     pub fault: Option<String>,
 }
 
-/// Lets the model read what it has not read, oldest first. What is known already changes nothing.
+/// Reads with the model what it has not read, oldest first. Facts that are known already change nothing.
 ///
-/// The memory stays free while the model works; what it finds is decided on with what is known by then.
+/// The memory is not locked while the model works; its proposals are decided on with the memory as it is afterwards.
 ///
 /// # Errors
-/// `Invalid` if the engine has no such reader; `NotFound` without such a user; else as for every append. A model that
-/// does not answer is no error: the report says so, and what it did before is kept.
+/// `Invalid` if the engine has no such reader; `NotFound` if there is no such user; otherwise as for every append. A
+/// failing model is not an error but part of the report, and its earlier results are kept.
 pub fn extract_with_model(engine: &Engine, user: &UserId, options: &ExtractWithModelOptions) -> Result<ModelReading> {
     extract_while(engine, user, options, &mut || Ok(true))
 }
 
-/// The same as long as `go_on` says so, which is asked before each window.
+/// As [`extract_with_model`], while `go_on` returns true; it is called before each window.
 pub(crate) fn extract_while(
     engine: &Engine,
     user: &UserId,
@@ -157,29 +158,29 @@ pub(crate) fn extract_while(
     Ok(report)
 }
 
-/// What reading with a model would ask of it, told beforehand.
+/// Estimated cost of reading with a model.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ReadingCost {
-    /// What would read.
+    /// Id of the reader.
     pub reader: String,
-    /// Sources it would read.
+    /// Number of sources.
     pub sources: u64,
-    /// In so many requests.
+    /// Number of requests.
     pub requests: u64,
-    /// Tokens it would be sent, counted as the engine's first tokenizer counts, or four bytes a token without one. What is known
-    /// then may be a little more or less than what is known now.
+    /// Input tokens, counted by the engine's first tokenizer, or estimated at four bytes per token without one. Facts
+    /// recorded meanwhile may change the number slightly.
     pub prompt_tokens: u64,
-    /// Tokens it is expected to answer: 115 a source, as measured (docs/benchmarks.md).
+    /// Expected output tokens: 115 per source, as measured (docs/benchmarks.md).
     pub answer_tokens: u64,
 }
 
-/// Tokens of the answer for each source.
+/// Output tokens per source.
 const ANSWER_TOKENS: u64 = 115;
 
-/// What [`extract_with_model`] would ask of the model with these options. Nobody is asked and nothing changes.
+/// Estimates the cost of [`extract_with_model`] with these options, without calling the model.
 ///
 /// # Errors
-/// `Invalid` if the engine has no such reader; `NotFound` without such a user.
+/// `Invalid` if the engine has no such reader; `NotFound` if there is no such user.
 pub fn reading_cost(engine: &Engine, user: &UserId, options: &ExtractWithModelOptions) -> Result<ReadingCost> {
     let reader = reader(engine)?;
     let open = engine.open(user)?;
@@ -231,7 +232,7 @@ impl Run<'_> {
     fn all(&self, options: &ExtractWithModelOptions, go_on: GoOn<'_>, report: &mut ModelReading) -> Result<()> {
         let open = self.open;
         {
-            // Another process may have gone on since.
+            // Another process may have continued since.
             let mut writer = open.writer()?;
             let head = writer.ledger.head()?.seq;
             open.studied.refresh(writer.ledger.as_mut(), head)?;
@@ -285,8 +286,8 @@ impl Run<'_> {
         open.studied.save(open, standing)
     }
 
-    /// Reads some sources in one window; in halves, if the model cannot read the whole. Returns why it should be tried again
-    /// another time, if so.
+    /// Reads some sources in one window, or in two halves if the model cannot read the whole. Returns the error if it
+    /// should be retried later.
     fn window(&self, batch: &[(Due, u64)], report: &mut ModelReading) -> Result<Option<String>> {
         let sources: Vec<ItemId> = batch.iter().map(|(due, _)| due.0).collect();
         let Some(shown) = window::build(self.engine, self.open, &sources)? else { return Ok(None) };
@@ -324,7 +325,7 @@ impl Run<'_> {
     }
 }
 
-/// Sources to be read, each with how many of its event come before it.
+/// Sources to read, each with the number of earlier sources in its event.
 fn due(open: &OpenMemory, from: Seq, to: Seq, standing: ModelCursor) -> Result<Vec<(Due, u64)>> {
     let taken_back = understand::sources_taken_back(open)?;
     let mut all: Vec<(Due, u64)> = Vec::new();
@@ -339,7 +340,8 @@ fn due(open: &OpenMemory, from: Seq, to: Seq, standing: ModelCursor) -> Result<V
     Ok(all)
 }
 
-/// Sentences of a source that were kept as they stand because nobody could read them: whoever reads it takes their place.
+/// Active remarks from a source. They are kept because no rule could read the sentence, and are replaced by the model's
+/// reading.
 fn remarks_in(memory: &Memory, source: ItemId) -> Vec<ItemId> {
     let is_here = |fact: &&Fact| {
         fact.predicate == REMARK && fact.is_active() && fact.evidence.iter().any(|at| at.source == source)

@@ -1,7 +1,7 @@
-//! Maintenance: everything that is due, one step after the other. One process at a time does it for a user, under a lease.
+//! Maintenance: runs every due step, one after the other. A lease limits it to one process per user.
 //!
-//! What is due is a predicate over state ("there are words nobody read", "these say the same"), not a queue: a step that was
-//! cut short is simply still due. A step that fails says so, stays due, and keeps no other from being taken.
+//! What is due is computed from the state (unread sources, duplicates) instead of a queue, so an interrupted step is
+//! still due. A failing step is reported, stays due, and does not prevent the others.
 
 use jiff::{SignedDuration, Timestamp};
 use quipu_core::growth::TakenBack;
@@ -26,41 +26,38 @@ use crate::read::hits;
 use crate::sessions::episodes;
 use crate::sessions::summarize::{self, SummarizeOptions};
 
-/// The lease under which everything that is due is done.
+/// Name of the maintenance lease.
 const MAINTAIN: &str = "maintain";
-/// How long a run goes on before it prolongs its lease: well below the time that a lease lasts.
+/// Interval at which a run extends its lease; well below the duration of a lease.
 const PROLONG_AFTER: SignedDuration = SignedDuration::from_secs(20);
-/// How old the note of the last run is at least before a run that found nothing to do writes another.
+/// Least age of the recorded time of the last run before a run without work records it again.
 const NOTED_EVERY: SignedDuration = SignedDuration::from_mins(10);
-/// Messages that rules read before a run looks whether it is to stop.
+/// Messages read by rules between two checks of whether to stop.
 const READ_AT_ONCE: usize = 8;
 /// Why a run did nothing.
 const RUNNING: &str = "maintenance of this memory is already running in this process";
 
-/// Asked before each piece of a step; the step ends early where it says no.
-pub(crate) type GoOn<'a> = &'a mut dyn FnMut() -> Result<bool>;
-
-/// What may be due, in the order in which it is done.
+/// Steps of maintenance, in the order in which they run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MaintenanceStep {
-    /// Rules read what was recorded and not read.
+    /// Rules read unread sources.
     Read,
     /// A language model reads what it has not read.
     Study,
-    /// Exchanges of sessions are told.
+    /// Exchanges of sessions are summarised.
     Summarize,
-    /// Sessions that are over are told as episodes.
+    /// Finished sessions are recorded as episodes.
     Episodes,
-    /// What was shown is written down.
+    /// Hits are recorded.
     Hits,
-    /// What recurs in the core document is proposed as a category.
+    /// Patterns of the core document are proposed as categories.
     Evolve,
-    /// Notes are taken, and lines of the self-model proposed.
+    /// Notes are recorded, and tenets proposed.
     Reflect,
-    /// Duplicates become one, patterns part of the profile, and what is cold leaves the active index.
+    /// Duplicates are merged, repeated claims promoted to the profile, and unused items removed from the active index.
     Compact,
-    /// Plain files are brought level with the ledger, where they are kept.
+    /// Plain files, if kept, are brought up to date with the ledger.
     Files,
 }
 
@@ -78,7 +75,7 @@ impl MaintenanceStep {
         Self::Files,
     ];
 
-    /// Its name.
+    /// The name of the step.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -93,13 +90,13 @@ impl MaintenanceStep {
         }
     }
 
-    /// So much of it, in words: `1 session to tell`, `3 sessions to tell`.
+    /// A count with its noun: `1 message to read`, `3 messages to read`.
     pub fn counted(self, count: usize) -> String {
         let (one, many) = match self {
             Self::Read | Self::Study => ("message to read", "messages to read"),
             Self::Summarize => ("exchange to summarise", "exchanges to summarise"),
-            Self::Episodes => ("session to tell", "sessions to tell"),
-            Self::Hits => ("item shown, to be counted", "items shown, to be counted"),
+            Self::Episodes => ("session to record as episodes", "sessions to record as episodes"),
+            Self::Hits => ("item with unrecorded hits", "items with unrecorded hits"),
             Self::Evolve => ("category to propose", "categories to propose"),
             Self::Reflect => ("note or proposal", "notes and proposals"),
             Self::Compact => ("change to compact", "changes to compact"),
@@ -109,18 +106,18 @@ impl MaintenanceStep {
     }
 }
 
-/// What to do.
+/// Options of a run.
 #[derive(Debug, Clone)]
 pub struct MaintainOptions {
-    /// Only say what is due.
+    /// Reports what is due, without doing it.
     pub dry_run: bool,
     /// Only these steps; all if empty.
     pub steps: Vec<MaintenanceStep>,
-    /// At most so many events of evolution, reflection and compaction.
+    /// Most events of evolution, reflection and compaction.
     pub events_max: usize,
-    /// At most so many sources for the language model. What a model may cost besides is its endpoint's own budget.
+    /// Most sources for the language model. Other model calls are limited by the budget of their endpoint.
     pub sources_max: usize,
-    /// At most so many messages that rules read, and so many exchanges that are summarised. Default: all.
+    /// Most messages read by rules, and most exchanges summarised. Default: all.
     pub items_max: usize,
 }
 
@@ -136,51 +133,51 @@ impl Default for MaintainOptions {
     }
 }
 
-/// A step and how much of it is due.
+/// A step with the amount of work due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Due {
-    /// Which.
+    /// The step.
     pub step: MaintenanceStep,
-    /// How much.
+    /// The amount, in units of the step.
     pub count: usize,
 }
 
-/// What came of a step.
+/// Result of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StepReport {
-    /// Which.
+    /// The step.
     pub step: MaintenanceStep,
-    /// How much was due.
+    /// The amount of work that was due.
     pub due: usize,
-    /// How much is due still, or again.
+    /// The amount of work still due, or due again.
     pub left: usize,
-    /// What its events share, if they share something: `quipu revert --source` takes them back together.
+    /// Reference shared by its events, if any: `quipu revert --source` reverts them together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// Why it did not come to its end, if it did not.
+    /// Why it did not finish, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
 }
 
-/// What was done.
+/// Result of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct MaintenanceReport {
     /// True if nothing was appended.
     pub dry_run: bool,
-    /// Every step with something to do, in order.
+    /// Every step that was due, in order.
     pub steps: Vec<StepReport>,
-    /// True if the caller stopped it before its end.
+    /// True if the caller stopped the run.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
-    /// Why the run ended early or did nothing: another process does the same. What is left stays due.
+    /// Why the run ended early or did nothing, if another process is doing the same work. The rest stays due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
 }
 
-/// What is due, without doing it. Steps with nothing to do are left out.
+/// Lists what is due, without doing it. Steps without work are left out.
 ///
 /// # Errors
-/// `NotFound` without such a user; what the store said.
+/// `NotFound` if there is no such user; any error of the store.
 pub fn due(engine: &Engine, user: &UserId) -> Result<Vec<Due>> {
     let open = engine.open(user)?;
     let taken_back = consolidate::taken_back(&open)?;
@@ -189,15 +186,15 @@ pub fn due(engine: &Engine, user: &UserId) -> Result<Vec<Due>> {
     Ok(all.into_iter().filter(|due| due.count > 0).collect())
 }
 
-/// When what was due for a user was last done, by this process or another, if it ever was.
+/// Time of the last maintenance of a user's memory by any process, if any.
 ///
 /// # Errors
-/// What the store said.
+/// Any error of the store.
 pub fn maintained_at(engine: &Engine, user: &UserId) -> Result<Option<Timestamp>> {
     last_maintained(&engine.open(user)?)
 }
 
-/// The same of an open memory.
+/// As [`maintained_at`], for an open memory.
 pub(crate) fn last_maintained(open: &OpenMemory) -> Result<Option<Timestamp>> {
     let mut writer = open.writer()?;
     let head = writer.ledger.head()?.seq;
@@ -206,10 +203,10 @@ pub(crate) fn last_maintained(open: &OpenMemory) -> Result<Option<Timestamp>> {
     Ok(noted)
 }
 
-/// When what is due of a memory was last done. It is a cursor, so every process sees it.
+/// Time of the last maintenance, as a cursor that every process sees.
 pub(crate) type Maintained = Cursor<MaintainedAt>;
 
-/// When what is due of a memory was last done.
+/// Time of the last maintenance.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct MaintainedAt(Option<Timestamp>);
 
@@ -227,11 +224,11 @@ impl Position for MaintainedAt {
     }
 }
 
-/// Notes that everything that is due was done. One that cannot be written now is written the next time.
+/// Records the time of a finished run. If this fails, the next run records it.
 fn note_maintained(engine: &Engine, open: &OpenMemory, is_done: bool) {
     let now = engine.now();
     let noted = open.maintained.get().0;
-    // Whoever finds nothing to do writes as seldom as that is of use.
+    // Without work, the time is recorded only at intervals.
     let is_recent = |at: Timestamp| now.duration_since(at).abs() < NOTED_EVERY;
     if is_done || !noted.is_some_and(is_recent) {
         let _ = open.maintained.save(open, MaintainedAt(Some(now)));
@@ -239,7 +236,7 @@ fn note_maintained(engine: &Engine, open: &OpenMemory, is_done: bool) {
 }
 
 fn count(engine: &Engine, open: &OpenMemory, step: MaintenanceStep, taken_back: &TakenBack) -> Result<usize> {
-    // These ask the ledger or the files, which nobody does who holds the memory.
+    // These read the ledger or files, so the memory must not be locked.
     match step {
         MaintenanceStep::Read => return engine.extractor.as_ref().map_or(Ok(0), |_| unread::waiting(open)),
         MaintenanceStep::Summarize => return engine.summarizer.as_ref().map_or(Ok(0), |_| summarize::waiting(open)),
@@ -262,22 +259,22 @@ fn count(engine: &Engine, open: &OpenMemory, step: MaintenanceStep, taken_back: 
 
 /// Does what is due.
 ///
-/// May be called at any time and as often as one likes: where nothing is due it appends nothing and asks nobody. Of several
-/// calls for the same user, in this process or others, one does the work; the others report why they did nothing.
+/// May be called at any time: if nothing is due, it appends nothing and calls no model. Of concurrent calls for the
+/// same user, in any process, one does the work; the others report why they did nothing.
 ///
 /// # Errors
-/// `NotFound` without such a user. What goes wrong in a step is no error: the report says so, and the step stays due.
+/// `NotFound` if there is no such user. A failing step is not an error: it is reported and stays due.
 pub fn maintain(engine: &Engine, user: &UserId, options: &MaintainOptions) -> Result<MaintenanceReport> {
     maintain_while(engine, user, options, &mut || true)
 }
 
-/// Does what is due as long as `go_on` says so.
+/// Does what is due while `go_on` returns true.
 ///
-/// It is asked before each step, and before each message, exchange and session within a step: whoever wants to stop waits for
-/// one of these at most, which may be one question to a model.
+/// `go_on` is called before each step, and within a step before each message, exchange and session. Stopping waits for
+/// at most one of these, which may be one model call.
 ///
 /// # Errors
-/// As [`tend`].
+/// As [`maintain`].
 pub fn maintain_while(
     engine: &Engine,
     user: &UserId,
@@ -308,7 +305,7 @@ pub fn maintain_while(
         report.fault = Some(lease::HELD_ELSEWHERE.to_owned());
         return Ok(report);
     };
-    // Whoever held it before may have appended.
+    // The previous holder may have appended.
     let level = engine.open(user)?;
     let mut run = Run {
         engine,
@@ -331,9 +328,9 @@ pub fn maintain_while(
 
 /// Why a run ended early.
 enum End {
-    /// Its caller said so.
+    /// The caller stopped it.
     Stopped,
-    /// Its lease ended, and another process has it.
+    /// The lease expired, and another process has taken it.
     Lost,
 }
 
@@ -345,13 +342,13 @@ struct Run<'a> {
     lease: &'a Lease<'a>,
     prolonged: Timestamp,
     go_on: &'a mut dyn FnMut() -> bool,
-    /// Events that evolution, reflection and compaction may still append.
+    /// Remaining budget of events for evolution, reflection and compaction.
     events_left: usize,
     end: Option<End>,
 }
 
 impl Run<'_> {
-    /// Takes every step that is due by its turn: one step may make another one due.
+    /// Runs the due steps in order. What is due is computed before each step, since a step may make later ones due.
     fn all(&mut self, taken_back: &TakenBack) -> Result<Vec<StepReport>> {
         let (wanted, mut reports) = (&self.options.steps, Vec::new());
         for step in MaintenanceStep::ALL.into_iter().filter(|step| wanted.is_empty() || wanted.contains(step)) {
@@ -372,7 +369,7 @@ impl Run<'_> {
         Ok(reports)
     }
 
-    /// True if the run is to go on. Prolongs the lease where that is due.
+    /// Returns true if the run should continue. Extends the lease if necessary.
     fn goes_on(&mut self) -> Result<bool> {
         if self.end.is_some() {
             return Ok(false);
@@ -392,7 +389,7 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// Takes one step: what its events share, and why it did not come to its end.
+    /// Runs one step. Returns the reference of its events, and why it did not finish.
     fn take(&mut self, step: MaintenanceStep) -> Result<(Option<String>, Option<String>)> {
         let (engine, user) = (self.engine, self.open.user());
         let limited = ConsolidateOptions { dry_run: false, events_max: self.events_left };

@@ -1,4 +1,4 @@
-//! What is made of words after they are durable: indexing, extraction, maintenance.
+//! Processes recorded sources in the background: embedding, extraction, summaries, maintenance.
 
 pub(crate) mod deadline;
 pub(crate) mod extract_with_model;

@@ -1,8 +1,8 @@
-//! Process: what is made of words after they are durable.
+//! The processing pipeline for recorded sources.
 //!
-//! One pipeline for every caller: recall finds the words by meaning, rules read them, sessions and episodes are told, and then
-//! models do what nobody waits for. Each stage is a predicate over the ledger and a cursor beside it, so a process that ends
-//! in the middle leaves nothing behind but work that is still due.
+//! All callers use the same stages: embedding, extraction by rules, summaries and episodes, then model calls in the
+//! background. What is due at each stage follows from the ledger and a cursor, so work that was interrupted is still
+//! due.
 
 use quipu_core::id::UserId;
 use serde::Serialize;
@@ -18,25 +18,26 @@ use crate::read::hits;
 use crate::sessions::episodes;
 use crate::sessions::summarize::{self, SummarizeOptions, SummarizeReport};
 
-/// How far to go. Each includes the ones before it.
+/// The last stage to run. Each includes the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Until {
-    /// Recall finds what was said, by meaning too.
+    /// New passages are embedded, so that recall finds them by meaning.
     Indexed,
-    /// Rules have read what was said, and have told sessions and episodes. No model is asked.
+    /// Rules have extracted from new sources, and sessions and episodes are summarised by rules. No model is called.
     Extracted,
-    /// Models have read and told it too, hits are counted, and plain files are level.
+    /// Models have extracted and summarised as well, hits are recorded, and plain files are up to date.
     Everything,
 }
 
-/// How much to do now.
+/// Limits of a call.
 #[derive(Debug, Clone)]
 pub struct Budget {
-    /// At most so many sources for a model that reads; default: all that wait.
+    /// Most sources for the reading model. Default: all.
     pub sources_max: usize,
-    /// A model reads only once so many messages wait for it: what it is told before them is paid once for all. Default: 1.
+    /// Least number of unread messages for which the reading model is called, so that they share the cost of one
+    /// prompt. Default: 1.
     pub sources_min: usize,
-    /// Only exchanges of this session are told; default: of every one.
+    /// Summarises only this session. Default: all.
     pub session: Option<String>,
 }
 
@@ -46,27 +47,27 @@ impl Default for Budget {
     }
 }
 
-/// What was done.
+/// Result of a call.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Processed {
-    /// What rules have read.
+    /// What rules have extracted.
     pub read: Reread,
-    /// What a model has read, if one reads.
+    /// What the reading model has extracted, if one is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub studied: Option<ModelReading>,
-    /// What was told of sessions, if something tells them.
+    /// What was summarised, if a summariser is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub told: Option<SummarizeReport>,
-    /// Stages that failed, each with its reason: what they had to do is still due.
+    /// Reasons of failed stages; their work is still due.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<String>,
-    /// Why plain files lag behind, if they do.
+    /// Why plain files are not up to date, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files_lag: Option<String>,
 }
 
 impl Processed {
-    /// Why something is still due, if it is.
+    /// Every reason why work is still due.
     pub fn faults(&self) -> impl Iterator<Item = &str> {
         let studied = self.studied.as_ref().and_then(|studied| studied.fault.as_deref());
         let told = self.told.as_ref().and_then(|told| told.fault.as_deref());
@@ -74,13 +75,13 @@ impl Processed {
     }
 }
 
-/// Does what is due after something was recorded, as far as `until` says.
+/// Does what is due after recording, up to the stage `until`.
 ///
-/// May be called at any time and as often as one likes, also by several processes at once: without anything to do it reads no
-/// page and asks nobody. A stage that fails is told in the report and keeps no later one from being done.
+/// May be called at any time, also by several processes at once: without work it reads no page and calls no model. A
+/// failing stage is reported and does not prevent later ones.
 ///
 /// # Errors
-/// What the store says when the memory is opened. A user without a memory has nothing to do.
+/// Any error of opening the memory. A user without a memory has no work.
 pub fn process(engine: &Engine, user: &UserId, until: Until, budget: &Budget) -> Result<Processed> {
     let open = engine.open(user)?;
     let mut done = Processed::default();
@@ -93,23 +94,24 @@ pub fn process(engine: &Engine, user: &UserId, until: Until, budget: &Budget) ->
     let lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     done.failed.extend(lag);
     if until == Until::Everything && engine.keeps_artifacts() && !open.is_absent() {
-        // What is recorded is safe; files that lag are written another time.
+        // The events are durable; the files are brought up to date later.
         let lag = files::level(engine, user, VaultOptions::default()).err();
         done.files_lag = lag.map(|error| format!("plain files lag behind: {error}"));
     }
     Ok(done)
 }
 
-/// What needs no model: rules read what is unread, and tell what can be told.
+/// Stages without a model: rules extract from unread sources and summarise.
 fn extract(engine: &Engine, open: &OpenMemory, budget: &Budget, done: &mut Processed) {
     let read = unread::catch_up(engine, open, usize::MAX, &mut |_, understood| {
         done.read.sources += 1;
         done.read.understood.extend(understood);
     });
-    done.failed.extend(read.err().map(|error| format!("it is recorded, but was not understood yet: {error}")));
+    done.failed
+        .extend(read.err().map(|error| format!("it is recorded, but nothing was extracted from it yet: {error}")));
     if engine.extractor.is_some() {
         let told = tell_episodes(engine, open, budget.session.as_deref());
-        done.failed.extend(told.err().map(|error| format!("it is recorded, but its episode was not told: {error}")));
+        done.failed.extend(told.err().map(|error| format!("it is recorded, but its episode was not: {error}")));
     }
     if let Some(session) = &budget.session
         && engine.summarizer.is_some()
@@ -133,7 +135,7 @@ fn tell_episodes(engine: &Engine, open: &OpenMemory, session: Option<&str>) -> R
     episodes::after_turn(engine, open)
 }
 
-/// What may take seconds: models tell sessions and read words, and what was shown is written down.
+/// Stages that may take seconds: models summarise and extract. Then hits are recorded.
 fn ask_models(engine: &Engine, open: &OpenMemory, budget: &Budget, done: &mut Processed) {
     if engine.summarizer.is_some() && !open.is_absent() {
         let of = SummarizeOptions { session: budget.session.clone(), again: false };
@@ -152,7 +154,7 @@ fn ask_models(engine: &Engine, open: &OpenMemory, budget: &Budget, done: &mut Pr
         }
     }
     let counted = hits::flush_by_the_way(engine, open);
-    done.failed.extend(counted.err().map(|error| format!("what was shown is not written down yet: {error}")));
+    done.failed.extend(counted.err().map(|error| format!("what was shown is not recorded yet: {error}")));
 }
 
 fn not_summarised(error: &crate::Error) -> String {

@@ -1,7 +1,7 @@
-//! Understand: what was said becomes facts, tasks and changes of the core document.
+//! Extraction: turns sources into facts, tasks and changes of the core document.
 //!
-//! The words are durable before this starts. What comes of a source is an event of its own, so that it can be taken back
-//! without the words, and read again.
+//! The source is durable before. Each extraction has its own events, so that it can be reverted without the source and
+//! repeated.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -28,25 +28,26 @@ use crate::memory::{OpenMemory, State};
 use crate::ports::Extractor;
 use crate::write::novelty::{self, Values};
 
-/// Candidates decided on in one event: far fewer changes than an event may have.
+/// Candidates decided on in one event; their changes stay far below the limit of an event.
 const CANDIDATES_PER_EVENT: usize = 40;
-/// Native id of a source that holds ready-made items line by line: there is nothing to be read out of it.
+/// Native id of a source that contains ready-made items line by line, from which nothing is extracted.
 pub(crate) const WRITTEN: &str = "write";
-/// How the rationale of a reading begins.
+/// Prefix of the rationale of an extraction.
 pub(crate) const READ_BY: &str = "read by ";
-/// Shorter sentences are too common to be called an echo of what was recalled.
+/// Shorter sentences are too common to count as an echo of recalled text.
 const ECHO_WORDS_MIN: usize = 6;
 
-/// What a reading goes back to.
+/// The origin of an extraction.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cause {
     /// The event that recorded the source, if it was just recorded.
     pub(crate) event: Option<EventId>,
-    /// The import it came with: undoing that undoes the reading too.
+    /// The reference of the import; reverting the import reverts the extraction too.
     pub(crate) reference: Option<String>,
 }
 
-/// Reads a source and records what comes of it. Nothing is read without an extractor, or from anybody but a person.
+/// Extracts from a source and records the results. Does nothing without an extractor, or if the source is not a
+/// person's.
 pub(crate) fn understand(engine: &Engine, open: &OpenMemory, source: ItemId, cause: &Cause) -> Result<Understanding> {
     let nothing = Understanding::default();
     let Some(extractor) = &engine.extractor else { return Ok(nothing) };
@@ -64,21 +65,21 @@ pub(crate) fn understand(engine: &Engine, open: &OpenMemory, source: ItemId, cau
     record(engine, open, &SourceReading { reader: extractor.id(), source, done: &|_| false }, found, cause)
 }
 
-/// True for what people said; not for what others said, and not for what was ready-made.
+/// Returns true for sources of a person; false for those of others and for ready-made items.
 pub(crate) fn is_read(held: &HeldSource) -> bool {
     let source = &held.source;
     source.role == Role::User && source.is_item() && source.native_id.as_deref() != Some(WRITTEN)
 }
 
-/// What was found in a source, by whom.
+/// What was extracted from a source, and by which reader.
 pub(crate) struct SourceReading<'a> {
     pub(crate) reader: &'a str,
     pub(crate) source: ItemId,
-    /// Says which portions were recorded before.
+    /// Returns true for portions that were recorded before.
     pub(crate) done: &'a dyn Fn(&Extraction) -> bool,
 }
 
-/// Decides on what was found in a source, and records it: one event for some candidates at a time.
+/// Decides on the candidates of a source and records the results, in portions of one event each.
 pub(crate) fn record(
     engine: &Engine,
     open: &OpenMemory,
@@ -102,12 +103,13 @@ pub(crate) fn record(
         let request = reading_key(found, cause, number);
         let receipts = commit::commit(engine, open, request.as_ref(), &mut |state| Ok(work_out(state, &mut report)));
         let receipts = match receipts {
-            // Another process has read the same words, and what it read was erased since: who erased it has read them again.
+            // Another process has read this source and the result was erased since; the erasure takes care of reading
+            // again.
             Err(Error::Refused(_)) if is_recorded(open, request.as_ref())? => continue,
             outcome => outcome?,
         };
         if receipts.iter().any(|receipt| receipt.replayed) {
-            // Another process has read the same words.
+            // Another process has read this source.
             continue;
         }
         all.extend(report);
@@ -115,8 +117,8 @@ pub(crate) fn record(
     Ok(all)
 }
 
-/// The key under which a part of a first reading is recorded: whichever process reads the words too, they count once. A reading
-/// that is asked for again has none.
+/// The idempotency key of a portion of a first reading, so that several processes record it once. `None` for a repeated
+/// reading.
 fn reading_key(found: &SourceReading<'_>, cause: &Cause, part: usize) -> Option<Idempotency> {
     cause.event?;
     let key = format!("{READ_BY}{}: {} {part}", found.reader, found.source);
@@ -138,14 +140,14 @@ pub(crate) fn read(
     Page::of(engine, memory, held).read(extractor)
 }
 
-/// A source as it is read: what must be known of it, on its own, so that nobody holds the memory meanwhile.
+/// Copy of a source with its context, so that the memory need not be locked while it is read.
 pub(crate) struct Page {
     text: String,
     speaker: String,
     addressee: Option<String>,
     said_at: Option<Timestamp>,
     known: Vec<String>,
-    /// A turn of the user's own, and no entry, document or page.
+    /// True for a turn of the user; false for entries, documents and pages.
     is_own_turn: bool,
 }
 
@@ -161,7 +163,8 @@ impl Page {
         }
     }
 
-    /// What an extractor finds in it. What stands in a document was not said by the user: there are no remarks in it.
+    /// Runs the extractor. Remarks are dropped unless the source is a turn of the user, who did not say the text of a
+    /// document.
     fn read(&self, extractor: &dyn Extractor) -> Result<Extraction> {
         let mut found = extractor.read(&self.reading()).map_err(|error| Error::Unavailable(error.to_string()))?;
         found.facts.retain(|fact| self.is_own_turn || fact.predicate != REMARK);
@@ -179,7 +182,7 @@ impl Page {
     }
 }
 
-/// The names of people and pets the user has spoken of by what they are to them.
+/// Names of people and pets to whom the user has a known relation.
 fn known(engine: &Engine, memory: &Memory) -> Vec<String> {
     let predicates = &engine.predicates;
     let relations = predicates.names().filter(|relation| !predicates.get(relation).roles.is_empty());
@@ -195,7 +198,7 @@ fn known(engine: &Engine, memory: &Memory) -> Vec<String> {
     known
 }
 
-/// A source's candidates in portions that fit one event each.
+/// Splits the candidates of a source into portions of one event each.
 fn parts(mut found: Extraction) -> Vec<Extraction> {
     let mut all = Vec::new();
     loop {
@@ -267,8 +270,8 @@ fn draft(reader: &str, held: &HeldSource, cause: &Cause, changes: Vec<Change>) -
     Draft { origin, rationale, caused_by, ..Draft::new(Actor::System, held.from, changes) }
 }
 
-/// Who "I" is: the user, unless the author has a name that is not the user's. The user's name is the one that is known, or
-/// that stands on the first of the user's own words.
+/// The person "I" refers to: the user, unless the author has another name. The user's name is a known fact, or the
+/// author of the user's first own turn.
 pub(crate) fn speaker<'a>(memory: &'a Memory, held: &'a HeldSource) -> &'a str {
     let Some(author) = held.source.author.as_deref() else { return USER };
     let own = |name: &str| normal(name) == normal(author);
@@ -277,7 +280,7 @@ pub(crate) fn speaker<'a>(memory: &'a Memory, held: &'a HeldSource) -> &'a str {
     if named || own(memory.user().as_str()) || own(USER) || signed { USER } else { author }
 }
 
-/// Who "you" is: the last other person who spoke in the session.
+/// The person "you" refers to: the last other person who spoke in the session.
 fn addressee(memory: &Memory, held: &HeldSource) -> Option<String> {
     let session = memory.session(held.source.session.as_deref()?)?;
     let own = memory.find(held.source.id)?;
@@ -287,8 +290,7 @@ fn addressee(memory: &Memory, held: &HeldSource) -> Option<String> {
     if other.source.role != Role::User { None } else { other.source.author.as_deref().map(str::to_owned) }
 }
 
-/// The text with everything blanked out that stands in a block Quipu made: what was recalled is not said again. Bytes keep
-/// their places.
+/// Replaces the content of packs by blanks, since recalled text is not new. Byte positions are preserved.
 pub(crate) fn own_words(text: &str) -> String {
     let kept = quipu_core::guard::strip_packs(text);
     blank_outside(text, &kept)
@@ -306,19 +308,19 @@ fn blank_outside(text: &str, kept: &[Range<usize>]) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// What reading again found.
+/// Result of [`reread`].
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Reread {
-    /// Sources that were read.
+    /// Sources read.
     pub sources: u64,
-    /// What came of them.
+    /// What was recorded from them.
     pub understood: Understanding,
 }
 
-/// Reads every source again that nobody has taken a reading of back, in the order of the ledger.
+/// Extracts again from every source, in the order of the ledger, except where a person has reverted an extraction.
 ///
-/// What is known already changes nothing, so this may be run at any time: after a revert that left later statements
-/// without their ground, after an interrupted import, or with a better extractor.
+/// Facts that are known already change nothing, so this may be run at any time: after a revert that orphaned later
+/// statements, after an interrupted import, or with a better extractor.
 ///
 /// # Errors
 /// As for every append.
@@ -338,7 +340,7 @@ pub fn reread(engine: &Engine, user: &UserId) -> Result<Reread> {
     Ok(all)
 }
 
-/// Sources whose reading someone reverted by hand: to read them again would undo that.
+/// Sources whose extraction a person has reverted; reading them again would undo that.
 pub(crate) fn sources_taken_back(open: &OpenMemory) -> Result<BTreeSet<ItemId>> {
     let mut writer = open.writer()?;
     let state = open.read();

@@ -1,10 +1,10 @@
-//! Unread: what was recorded to be read, and was not, because the process ended or the reader failed in between.
+//! Unread sources: recorded for extraction, but not read because the process ended or the extractor failed.
 //!
-//! A predicate over state, not a queue: beside the ledger stands a position up to which everything has been read or need
-//! not be; of the events after it, the ledger itself says what they were read for. Whoever records something to be read
-//! says so before ([`begin`]), and what is not finished is owed. What another process recorded is owed too, until the ledger shows that it
-//! was read; should both read it, the key of the reading counts it once. The position is saved when a reading leaves no event to be found by. If it is lost with the other projections,
-//! everything recorded until then counts as read; `reread` reads it all the same.
+//! A cursor beside the ledger stores up to where every source has been read or need not be; for later events, the
+//! ledger shows what was read. A command calls [`begin`] before it records a source to be read, and what it does not
+//! finish is owed. Sources of another process are owed until the ledger shows that they were read; if both processes
+//! read them, the idempotency key records the result once. The cursor is also saved when an extraction leaves no event
+//! as a trace. If it is lost, everything recorded so far counts as read; `reread` reads it regardless.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,35 +18,35 @@ use crate::error::Result;
 use crate::history::erasure_cascade;
 use crate::memory::OpenMemory;
 use crate::memory::cursor::{self, Cursor, Position};
+use crate::memory::entry_point;
 use crate::memory::scan;
 use crate::ports::{Checkpoint, Projection};
 use crate::process::extract_with_model;
 use crate::process::understand::{self, Cause, READ_BY};
-use crate::write::entry_point;
 
 /// Name of the position among a ledger's projections.
 pub(crate) const READ: &str = "read";
-/// Why an import recorded words that are not to be read.
+/// Rationale of an import whose sources are not to be read.
 pub(crate) const WORDS_ONLY: &str = "only the words were wanted";
 
-/// How far one user's words have been read.
+/// Up to where one user's sources have been read.
 pub(crate) type ReadCursorState = Cursor<ReadCursor>;
 
-/// How far words have been read by rules, and by whom just now.
+/// Up to where rules have read, and which commands are reading now.
 #[derive(Clone, Default)]
 pub(crate) struct ReadCursor {
-    /// Everything recorded up to here has been read or need not be.
+    /// Every source up to here has been read or need not be.
     settled: Seq,
-    /// Where the store says it stands.
+    /// The stored position.
     saved: Option<Seq>,
-    /// Commands at work; each began at this version.
+    /// Running commands, with the version at which each began.
     running: BTreeMap<u64, Seq>,
     begun: u64,
-    /// Something recorded after the first and up to the second of these was not read.
+    /// Ranges (after the first, up to the second) with unread sources.
     owed: Vec<(Seq, Seq)>,
 }
 
-/// A command that records something and reads it. What it does not finish is owed.
+/// A running command that records and reads sources. What it does not finish is owed.
 pub(crate) struct Running<'a> {
     open: &'a OpenMemory,
     number: u64,
@@ -56,7 +56,7 @@ pub(crate) struct Running<'a> {
 impl Position for ReadCursor {
     const NAME: &'static str = READ;
 
-    /// Without a saved position nobody has read here, or what says so is lost: then everything recorded counts as read.
+    /// Without a stored position, everything recorded so far counts as read.
     fn load(saved: Option<Projection>, head: Seq) -> Self {
         let saved = saved.map(|position| position.seq);
         let settled = saved.unwrap_or(head);
@@ -71,12 +71,12 @@ impl Position for ReadCursor {
 }
 
 impl Cursor<ReadCursor> {
-    /// Another process has recorded words between these versions; if it ends before it has read them, somebody else has to.
+    /// Marks a range recorded by another process as owed, in case that process ends before reading it.
     pub(crate) fn owe(&self, after: Seq, up_to: Seq) {
         self.get().owe(after, up_to);
     }
 
-    /// Up to where everything is read by now, if the memory ends at `head`.
+    /// Up to where everything is read, if the memory ends at `head`.
     pub(crate) fn read_up_to(&self, head: Seq) -> Seq {
         let standing = self.get();
         standing.open_from().unwrap_or(head)
@@ -98,12 +98,12 @@ impl ReadCursor {
         self.owed.iter().map(|owed| owed.0).min()
     }
 
-    /// From where on something may be unread.
+    /// The position after which something may be unread.
     fn open_from(&self) -> Option<Seq> {
         self.running.values().copied().chain(self.first_owed()).min()
     }
 
-    /// What is owed up to here is being read now; what was recorded later stays owed.
+    /// Removes what is owed up to here, because it is being read now.
     fn pay(&mut self, up_to: Seq) {
         self.owed.iter_mut().for_each(|owed| owed.0 = owed.0.max(up_to));
         self.owed.retain(|owed| owed.0 < owed.1);
@@ -120,10 +120,10 @@ fn position(seq: Seq) -> Projection {
     Projection { seq, tag: "1".to_owned(), bytes: Vec::new() }
 }
 
-/// To be called before something is recorded that will be read.
+/// Must be called before recording a source that will be read.
 ///
 /// # Errors
-/// What the store said: the position is durable before the words are, or a crash between them would go unnoticed.
+/// Any error of the store. The position must be durable before the source, or a crash between them would go unnoticed.
 pub(crate) fn begin<'a>(engine: &Engine, open: &'a OpenMemory) -> Result<Running<'a>> {
     extract_with_model::begin(engine, open)?;
     let head = open.read().memory.seq();
@@ -141,10 +141,10 @@ pub(crate) fn begin<'a>(engine: &Engine, open: &'a OpenMemory) -> Result<Running
 }
 
 impl Running<'_> {
-    /// Everything this command recorded has been read. `traceless` if a reading of it left no event to be found by.
+    /// Marks everything this command recorded as read. `traceless` means that some extraction left no event as a trace.
     ///
     /// # Errors
-    /// What the store said: then it is read once more some day, which changes nothing.
+    /// Any error of the store; the sources are then read again later, which changes nothing.
     pub(crate) fn finish(mut self, traceless: bool) -> Result<()> {
         self.left = None;
         self.end(traceless)
@@ -161,7 +161,7 @@ impl Running<'_> {
             let settled = standing.open_from().unwrap_or(head);
             standing.settled = standing.settled.max(settled);
             let settled = standing.settled;
-            // Where nobody has ever read there is no position to keep up.
+            // Without a stored position there is nothing to update.
             let behind = standing.saved.map_or(0, |saved| settled.saturating_sub(saved));
             (behind > 0 && (traceless || behind >= limit::UNSAVED_READINGS_MAX)).then_some(settled)
         };
@@ -172,13 +172,13 @@ impl Running<'_> {
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         if self.open.unread.get().running.contains_key(&self.number) {
-            // An unsaved position only means that something is read once more.
+            // With an outdated position something is read again, which changes nothing.
             let _ = self.end(false);
         }
     }
 }
 
-/// Where a copy of the first events of a memory stands: what is not read of them here is read there.
+/// The cursor for a copy of the first events of a memory, so that their unread sources are read there.
 pub(crate) fn copied(source: &OpenMemory, at: Seq) -> Checkpoint {
     let read_up_to = source.unread.read_up_to(at).min(at);
     Checkpoint { projections: vec![(READ, position(read_up_to))], level: at + 1, ..Checkpoint::default() }
@@ -191,10 +191,10 @@ fn save(open: &OpenMemory, settled: Seq) -> Result<()> {
     Ok(())
 }
 
-/// Reads what is owed, oldest first, at most so many sources, and says of each what came of it. Returns how many.
+/// Reads owed sources, oldest first, at most `most`, and passes the results to `each`. Returns the number read.
 ///
 /// # Errors
-/// What the reader or the store said; what was not read is still owed.
+/// Any error of the extractor or the store; the rest is still owed.
 pub(crate) fn catch_up(
     engine: &Engine,
     open: &OpenMemory,
@@ -207,7 +207,7 @@ pub(crate) fn catch_up(
     let (mut running, from, to) = {
         let mut standing = open.unread.get();
         let Some(from) = standing.first_owed() else { return Ok(0) };
-        // What is being recorded just now is read by whoever records it.
+        // Sources of running commands are read by those commands.
         let to = standing.running.values().copied().min().unwrap_or(open.level());
         if to <= from {
             return Ok(0);
@@ -220,7 +220,7 @@ pub(crate) fn catch_up(
     let mut traceless = false;
     let (mut read, mut last) = (0, from);
     for (source, seq, cause) in &due {
-        // A position lies between events, so an event is read to its end.
+        // A position lies between events, so each event is read completely.
         if read >= most && *seq != last {
             running.left = Some(seq - 1);
             running.end(traceless)?;
@@ -236,7 +236,7 @@ pub(crate) fn catch_up(
     Ok(read)
 }
 
-/// Sources that were to be read and were not. The events since the position are looked at, if there may be any.
+/// Number of owed sources. Reads the events since the position, if any may be owed.
 pub(crate) fn waiting(open: &OpenMemory) -> Result<usize> {
     let (from, to) = {
         let standing = open.unread.get();
@@ -247,11 +247,11 @@ pub(crate) fn waiting(open: &OpenMemory) -> Result<usize> {
     Ok(due(open, from, to)?.len())
 }
 
-/// A source to read, the event that recorded it, and what its reading goes back to.
+/// A source to read, the event that recorded it, and the origin of its extraction.
 pub(crate) type Due = (ItemId, Seq, Cause);
 
-/// The sources recorded in `from + 1 ..= to` that were to be read, and of which the ledger knows no reading: not even one
-/// that was taken back or erased.
+/// Sources recorded in `from + 1 ..= to` that are to be read and have no extraction in the ledger, not even a reverted
+/// or erased one.
 fn due(open: &OpenMemory, from: Seq, to: Seq) -> Result<Vec<Due>> {
     let (recorded, told) = recorded(open, from, to)?;
     let asked = |(source, seq): (ItemId, Seq)| {
@@ -262,14 +262,14 @@ fn due(open: &OpenMemory, from: Seq, to: Seq) -> Result<Vec<Due>> {
     Ok(recorded.into_iter().filter_map(asked).collect())
 }
 
-/// The sources recorded in `from + 1 ..= to` that were to be read, whoever has read them.
+/// Sources recorded in `from + 1 ..= to` that are to be read, including those already read.
 pub(crate) fn to_be_read(open: &OpenMemory, from: Seq, to: Seq) -> Result<Vec<Due>> {
     let (recorded, told) = recorded(open, from, to)?;
     let asked = |(source, seq): (ItemId, Seq)| Some((source, seq, told.asked.get(&seq)?.0.clone()));
     Ok(recorded.into_iter().filter_map(asked).collect())
 }
 
-/// What people said in `from + 1 ..= to`, and what the events since then say about readings.
+/// Sources recorded in `from + 1 ..= to`, and what later events show about their extraction.
 fn recorded(open: &OpenMemory, from: Seq, to: Seq) -> Result<(Vec<(ItemId, Seq)>, ReadingState)> {
     let recorded: Vec<(ItemId, Seq)> = {
         let state = open.read();
@@ -288,14 +288,14 @@ fn recorded(open: &OpenMemory, from: Seq, to: Seq) -> Result<(Vec<(ItemId, Seq)>
     Ok((recorded, told))
 }
 
-/// What events say about readings.
+/// What events show about extractions.
 #[derive(Default)]
 struct ReadingState {
-    /// Events that recorded something to be read.
+    /// Events that recorded a source to be read.
     asked: BTreeMap<Seq, (Cause, EventId)>,
     /// Sources that were read.
     read: BTreeSet<ItemId>,
-    /// Events something of which was read and erased: nobody knows what, so all of it counts.
+    /// Events of which an extraction was erased; it is unknown of which source, so all count as read.
     lost: BTreeSet<EventId>,
 }
 
@@ -318,7 +318,7 @@ impl ReadingState {
     }
 }
 
-/// True if what an event recorded is to be read: not what was picked from elsewhere, and not an import of mere words.
+/// Returns true if the sources of an event are to be read: not those of a pick or of an import without extraction.
 fn asks(header: &Header) -> bool {
     let imported = header.origin.reference.is_some();
     header.caused_by.is_empty() && !(imported && header.rationale.as_deref() == Some(WORDS_ONLY))

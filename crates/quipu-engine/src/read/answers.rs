@@ -1,4 +1,4 @@
-//! Answers of a recall: what was found, with its receipts.
+//! Builds the answers of a recall, with evidence and scores.
 
 use std::ops::Range;
 
@@ -12,86 +12,90 @@ use serde::Serialize;
 
 use crate::read::recall::ReadView;
 
-/// One answer.
+/// An answer of a recall.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
     /// The item.
     pub id: ItemId,
-    /// What it is: `turn`, `fact`, `ep` …
+    /// Its kind: `turn`, `fact`, `ep` …
     pub kind: &'static str,
-    /// From 0 to 1: the raw score as a share of the highest possible.
+    /// Score from 0 to 1: the raw score as a share of the highest possible one.
     pub score: f32,
-    /// The sum of the contributions.
+    /// Sum of the contributions.
     pub raw_score: f32,
-    /// What each feature adds.
+    /// Contribution of each feature.
     pub contributions: stages::Contributions,
-    /// Who said it; of a fact, whom it is about.
+    /// The speaker; for a fact, its subject.
     pub speaker: String,
-    /// When; of a fact, when it was last said.
+    /// Time of the message; for a fact, when it was last stated.
     pub said_at: Option<Timestamp>,
-    /// Since when it holds, as far as known.
+    /// Start of validity, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
-    /// Until when it held.
+    /// End of validity, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_to: Option<Timestamp>,
-    /// How it stands, if there is more to say than that it counts: `contested`, `superseded`, `open`, `completed` …
+    /// Status, unless it is simply active: `contested`, `superseded`, `open`, `completed` …
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// The conversation or file.
+    /// The session.
     pub session_id: Option<String>,
-    /// Its name where it was imported from.
+    /// Its id in the imported data.
     pub native_id: Option<String>,
     /// The part of the item that answers best.
     pub text: String,
-    /// Where that part stands in the item's searchable text, in bytes.
+    /// Byte range of that part in the item's searchable text.
+    #[cfg_attr(feature = "schema", schemars(with = "quipu_core::schema::Span"))]
     pub span: Range<usize>,
-    /// How far it may reach.
+    /// Trust of its source.
     pub trust: Trust,
     /// The event that recorded it.
     pub event_seq: Seq,
-    /// How often it was shown before, and when last, as far as that is written down.
+    /// How often and when it was shown before, as far as recorded.
     #[serde(flatten)]
     pub hits: Hits,
-    /// The words it was read from.
+    /// Quotes from the sources it was read from.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Quote>,
-    /// Items that say the same, or stand around it, and take no place of their own.
+    /// Items grouped with this answer, because they state the same or are next to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<ItemId>,
-    /// What is said against it and not settled.
+    /// Unsettled statements that contradict it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contested_by: Vec<(ItemId, String)>,
-    /// What its words say that holds no longer, or never did.
+    /// Statements in its text that no longer hold or never did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<(ItemId, String)>,
-    /// How sure it is as an answer to this question, 0 to 1.
+    /// Probability that it answers the question, 0 to 1.
     pub confidence: f64,
-    /// Of a fact: the field of the core document it is written to.
+    /// The field of the core document a fact is written to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub core_path: Option<String>,
-    /// What its place in the list follows from.
+    /// Scores that determine its rank.
     pub standing: stages::UsageScores,
-    /// What the reranker said of it, on its own scale: then the list is in that order.
+    /// Score of the reranker on its own scale, if the list is in that order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reranked: Option<f32>,
 }
 
-/// Words of a source.
+/// A quote from a source.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Quote {
     /// The source.
     pub id: ItemId,
-    /// Who said it.
+    /// The speaker.
     pub speaker: String,
-    /// When.
+    /// Time of the message.
     pub said_at: Option<Timestamp>,
-    /// The words.
+    /// The quoted text.
     pub text: String,
 }
 
-/// An item that was scored and not returned.
+/// A scored item that was not returned.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OmittedAnswer {
     /// The item.
     pub id: ItemId,
@@ -99,27 +103,27 @@ pub struct OmittedAnswer {
     pub text: String,
     /// Its score.
     pub score: f32,
-    /// What each feature adds.
+    /// Contribution of each feature.
     pub contributions: stages::Contributions,
     /// Why it was not returned.
     pub reason: stages::Reason,
 }
 
-/// Quotes beside one answer.
+/// Most quotes per answer.
 const QUOTES_MAX: usize = 3;
 
-/// Longest piece of an item's text beside a score, in characters.
+/// Longest excerpt of an omitted item, in characters.
 const EXCERPT_CHARS: usize = 120;
 
-/// Whether the words an answer was read from are told beside it.
+/// Whether answers include quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quotes {
     Told,
-    /// The reader has no use for them.
+    /// Without quotes.
     LeftOut,
 }
 
-/// The answer a group stands for.
+/// Builds the answer of a group.
 pub(crate) fn of_group(sight: &ReadView<'_>, validity: &Validity, quotes: Quotes, group: &AnswerGroup) -> Answer {
     let memory = sight.memory;
     let answer = match &group.lead {
@@ -132,7 +136,7 @@ pub(crate) fn of_group(sight: &ReadView<'_>, validity: &Validity, quotes: Quotes
     Answer { also: group.also.clone(), ..answer }
 }
 
-/// What a drawn item says, apart from the list of answers.
+/// A derived item as an answer outside the ranked list.
 pub(crate) fn of_item(sight: &ReadView<'_>, hit: &stages::DerivedHit) -> Answer {
     let standing = stages::unasked(sight.memory, hit);
     let (lead, also) = (GroupLead::Derived(hit.clone()), Vec::new());
@@ -140,7 +144,7 @@ pub(crate) fn of_item(sight: &ReadView<'_>, hit: &stages::DerivedHit) -> Answer 
     of_derived(sight.memory, Quotes::LeftOut, &group, hit)
 }
 
-/// An item nobody asked for by its words: an open goal, a rule.
+/// An item as an answer although no query found it, such as an open goal or a rule.
 pub(crate) fn of_unasked(sight: &ReadView<'_>, id: ItemId) -> Answer {
     let witness = sight.derived.sources(sight.memory.items(), id).first().and_then(|source| sight.memory.find(*source));
     let (score, relevance, contributions) = (0.0, 0.0, stages::Contributions::default());
@@ -252,7 +256,7 @@ fn of_derived(memory: &Memory, told: Quotes, group: &AnswerGroup, hit: &stages::
 }
 
 fn fill_fact(memory: &Memory, answer: &mut Answer, fact: &Fact) {
-    // A whole sentence: quoted beside others it stays one.
+    // With a full stop, so that it remains a sentence among quotes.
     answer.text = format!("{}.", fact.text);
     answer.span = 0..fact.text.len();
     answer.speaker.clone_from(&fact.subject);
@@ -261,7 +265,7 @@ fn fill_fact(memory: &Memory, answer: &mut Answer, fact: &Fact) {
     answer.core_path = fact.core_path.clone().filter(|_| fact.is_active());
     answer.status = (fact.status != FactStatus::Active).then(|| word(&fact.status)).flatten();
     answer.trust = fact.trust;
-    // Both sides of what is contested, whichever of them was found.
+    // Includes both sides of a conflict, whichever was found.
     let other = |other: &&Fact| match fact.status {
         FactStatus::Contested => other.is_active() && (other.single || against(memory, fact.id) == Some(other.id)),
         _ => other.status == FactStatus::Contested,
@@ -271,19 +275,19 @@ fn fill_fact(memory: &Memory, answer: &mut Answer, fact: &Fact) {
     answer.contested_by = sides.map(|side| (side.id, side.text.clone())).collect();
 }
 
-/// Statements read from a source that hold no longer: its words are still what was said.
+/// Statements read from a source that no longer hold, although its text states them.
 fn outdated(sight: &ReadView<'_>, validity: &Validity, source: ItemId) -> Vec<(ItemId, String)> {
     let items = sight.memory.items();
     let facts = sight.derived.read_from(source).filter(|fact| !validity.admits(items, *fact));
     let known = facts.filter_map(|fact| items.fact(fact)).filter(|fact| {
-        // What was told as past is past in the words too.
+        // A statement about the past is not outdated by being past.
         !fact.tells_of_past() && matches!(fact.status, FactStatus::Superseded | FactStatus::Corrected)
             || fact.status == FactStatus::Retracted
     });
     known.map(|fact| (fact.id, fact.text.clone())).collect()
 }
 
-/// What a contested fact stands against.
+/// The fact that a contested fact contradicts.
 fn against(memory: &Memory, contested: ItemId) -> Option<ItemId> {
     memory.items().waiting_about(contested).find_map(|review| review.against)
 }
@@ -315,10 +319,10 @@ fn quotes(memory: &Memory, evidence: &[Evidence]) -> Vec<Quote> {
     evidence.iter().rev().filter_map(quote).take(QUOTES_MAX).collect()
 }
 
-/// The whole sentences a place stands in; a short text whole. What was read out of a clause may leave out what the rest of the
-/// sentence says.
+/// The sentences around a span, or all of a short text. The rest of a sentence may qualify the clause a fact was read
+/// from.
 fn sentences_around(text: &str, place: Range<usize>) -> &str {
-    /// A text that is no longer is quoted whole, in bytes.
+    /// Longest text that is quoted whole, in bytes.
     const WHOLE_MAX: usize = 240;
     if text.len() <= WHOLE_MAX || text.get(place.clone()).is_none() {
         return text;
@@ -333,7 +337,7 @@ fn sentences_around(text: &str, place: Range<usize>) -> &str {
     &text[start..end]
 }
 
-/// The runner-up behind the answers.
+/// The best omitted item.
 pub(crate) fn left_out(memory: &Memory, out: &stages::LeftOut) -> OmittedAnswer {
     let source = &memory.sources()[out.ordinal as usize].source;
     OmittedAnswer {

@@ -1,8 +1,8 @@
-//! Hits: how often an item was shown. Counted beside the ledger, because recall appends nothing on its path, and written
-//! down in batches.
+//! Hits: counts how often an item was shown. Recall appends nothing, so hits are counted beside the ledger and recorded
+//! in batches.
 //!
-//! A batch has a number, and the event that writes it down has the number as its key: however often that is tried, it counts
-//! once. What was counted and not kept is lost with the process; nothing depends on it.
+//! The number of a batch is the idempotency key of its event, so retries record it once. Unsaved counts are lost if the
+//! process ends; nothing depends on them.
 
 use std::collections::BTreeMap;
 
@@ -25,20 +25,20 @@ use crate::ports::Projection;
 /// Name of the batch among a ledger's projections.
 const HITS: &str = "hits";
 
-/// What was shown and is not written down.
+/// Hits that are not recorded yet.
 pub(crate) type PendingHits = Cursor<Batch>;
 
-/// What was shown since the last batch was written down.
+/// Hits since the last recorded batch.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Batch {
-    /// 0 for one that nobody has named yet.
+    /// 0 until a number is assigned.
     number: u64,
     hits: BTreeMap<ItemId, (u64, Timestamp)>,
-    /// The batch as the store keeps it is another one.
+    /// True if the stored batch differs.
     is_unsaved: bool,
 }
 
-/// A batch as it is kept.
+/// A batch as stored.
 #[derive(Serialize, Deserialize)]
 struct StoredBatch {
     number: u64,
@@ -48,7 +48,7 @@ struct StoredBatch {
 impl Position for Batch {
     const NAME: &'static str = HITS;
 
-    /// A batch that cannot be read is no batch.
+    /// An unreadable batch is ignored.
     fn load(saved: Option<Projection>, _: Seq) -> Self {
         let kept: Option<StoredBatch> = saved.and_then(|saved| serde_json::from_slice(&saved.bytes).ok());
         let batch = kept.map(|kept| {
@@ -70,7 +70,7 @@ impl Position for Batch {
 }
 
 impl Cursor<Batch> {
-    /// Counts what was shown.
+    /// Counts hits of items.
     pub(crate) fn count(&self, items: impl IntoIterator<Item = ItemId>, now: Timestamp) {
         let mut batch = self.get();
         for item in items {
@@ -84,17 +84,17 @@ impl Cursor<Batch> {
         }
     }
 
-    /// Items whose hits are not written down.
+    /// Number of items with unrecorded hits.
     pub(crate) fn waiting(&self) -> usize {
         self.get().hits.len()
     }
 }
 
-/// Keeps what was shown until it is written down, also across restarts. To be called when nobody waits for an answer any
-/// more; without anything new it writes nothing.
+/// Saves unrecorded hits beside the ledger, so that they survive a restart. Call it outside of the path of a request;
+/// without new hits it writes nothing.
 ///
 /// # Errors
-/// `NotFound` without such a user; what the store said.
+/// `NotFound` if there is no such user; any error of the store.
 pub fn keep_hits(engine: &Engine, user: &UserId) -> Result<()> {
     let open = engine.open(user)?;
     if !open.shown_items.get().is_unsaved {
@@ -120,16 +120,16 @@ fn new_number(engine: &Engine) -> u64 {
     u64::from_le_bytes(random).max(1)
 }
 
-/// Writes down what was shown, if it is not written down yet. What is gone by now is left out.
+/// Records unrecorded hits as an event, if there are any. Items that no longer exist are left out.
 ///
 /// # Errors
-/// `NotFound` without such a user; else as for every append.
+/// `NotFound` if there is no such user; otherwise as for every append.
 pub fn flush_hits(engine: &Engine, user: &UserId) -> Result<Option<Receipt>> {
     let open = engine.open(user)?;
     flush(engine, &open)
 }
 
-/// The same, once enough has come together to be worth an event.
+/// As [`flush_hits`], but only if there are enough hits to be worth an event.
 pub(crate) fn flush_by_the_way(engine: &Engine, open: &OpenMemory) -> Result<()> {
     if open.shown_items.waiting() < limit::HITS_UNFLUSHED_MAX {
         return Ok(());
@@ -153,7 +153,7 @@ fn flush(engine: &Engine, open: &OpenMemory) -> Result<Option<Receipt>> {
     let receipts = commit::commit(engine, open, request.as_ref(), &mut |state| Ok(draft(&state.memory, &batch)));
     let receipt = match receipts {
         Ok(mut receipts) => receipts.pop(),
-        // A batch of that number was written down and erased since: it does not count again.
+        // A batch with this number was recorded and erased since; it is not recorded again.
         Err(Error::Refused(why)) => match open.writer()?.ledger.key_use(&key)? {
             Some(_) => None,
             None => return Err(Error::Refused(why)),
@@ -161,7 +161,7 @@ fn flush(engine: &Engine, open: &OpenMemory) -> Result<Option<Receipt>> {
         Err(other) => return Err(other),
     };
     {
-        // What was shown in between goes into the next batch.
+        // Hits counted meanwhile go into the next batch.
         let mut now = open.shown_items.get();
         for (item, (count, _)) in &batch.hits {
             if let Some(held) = now.hits.get_mut(item) {
@@ -176,7 +176,7 @@ fn flush(engine: &Engine, open: &OpenMemory) -> Result<Option<Receipt>> {
     Ok(receipt)
 }
 
-/// One event, some hundred items a change.
+/// One event, with some hundred items per change.
 fn draft(memory: &Memory, batch: &Batch) -> Vec<Draft> {
     let there = batch.hits.iter().filter(|(item, _)| memory.has(**item));
     let hits: Vec<ItemHits> = there.map(|(&item, &(count, last_at))| ItemHits { item, count, last_at }).collect();

@@ -1,4 +1,4 @@
-//! Get, list, why: looking at single items.
+//! Single items: get, list, why, mark.
 
 use std::collections::BTreeSet;
 
@@ -20,37 +20,39 @@ use crate::memory::checkpoint;
 use crate::memory::fold;
 use crate::memory::{Receipt, commit};
 
-/// An item as it is shown.
+/// An item for display.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SourceItem"))]
 pub struct Item {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
-    /// What it is.
+    /// Its kind.
     pub kind: ItemKind,
-    /// The conversation or file.
+    /// The session.
     pub session_id: Option<String>,
-    /// What it is about.
+    /// Its topic.
     pub topic: Option<String>,
-    /// Who spoke, in the model's sense.
+    /// Role of the author.
     pub role: Role,
-    /// Who spoke, by name.
+    /// Name of the author.
     pub author: Option<String>,
-    /// When it was said.
+    /// Time of the message.
     pub said_at: Option<Timestamp>,
-    /// The words.
+    /// The text.
     pub text: String,
-    /// What came with them.
+    /// Artifacts of the source.
     pub artifacts: Vec<Artifact>,
-    /// Its name where it was imported from.
+    /// Its id in the imported data.
     pub native_id: Option<String>,
-    /// Hash of what was said, by whom and when; of what it says, for what was drawn from words.
+    /// Hash over content, author and time of a source; over the text of a derived item.
+    #[cfg_attr(feature = "schema", schemars(with = "quipu_core::schema::HexHash"))]
     pub content_hash: String,
-    /// How it stands, for what was drawn from words.
+    /// Status of a derived item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standing: Option<String>,
-    /// Pinned and rated.
+    /// Pin and rating.
     pub marks: Marks,
-    /// How often it was shown, and when last, as far as that is written down.
+    /// How often and when it was shown, as far as recorded.
     #[serde(flatten)]
     pub hits: Hits,
     /// The event that recorded it.
@@ -80,7 +82,7 @@ impl Item {
         }
     }
 
-    /// An item of any kind. What was drawn from words is shown with the speaker, time and conversation of the first of them.
+    /// Builds an item of any kind. A derived item takes author, time and session from its first source.
     fn of_any(memory: &Memory, id: ItemId) -> Result<Self> {
         if let Some(held) = memory.get(id) {
             return Ok(Self::of(memory, held));
@@ -113,7 +115,7 @@ impl Item {
     }
 }
 
-/// The sources a drawn item was read from, each once, in order; nothing for a source.
+/// The distinct sources of a derived item, in order; empty for a source.
 fn evidence(memory: &Memory, id: ItemId) -> Vec<&HeldSource> {
     let items = memory.items();
     let places = |evidence: &[Evidence]| evidence.iter().map(|at| at.source).collect::<Vec<_>>();
@@ -130,7 +132,7 @@ fn evidence(memory: &Memory, id: ItemId) -> Vec<&HeldSource> {
     each.filter_map(|source| memory.get(source)).collect()
 }
 
-/// Finds an item by its id, by the start of its id if only one fits, or by its name where it was imported from.
+/// Finds a source by id, by unique prefix of the id, or by native id.
 fn find<'a>(memory: &'a Memory, name: &str) -> Result<&'a HeldSource> {
     if let Ok(id) = name.parse::<ItemId>()
         && let Some(held) = memory.get(id)
@@ -152,7 +154,7 @@ fn find<'a>(memory: &'a Memory, name: &str) -> Result<&'a HeldSource> {
     }
 }
 
-/// The id of an item of any kind, by its id or the start of it, or by its name where it was imported from.
+/// Finds the id of an item of any kind by id, unique prefix or native id.
 pub(crate) fn find_id(memory: &Memory, name: &str) -> Result<ItemId> {
     if let Ok(id) = name.parse::<ItemId>()
         && memory.has(id)
@@ -169,10 +171,10 @@ pub(crate) fn find_id(memory: &Memory, name: &str) -> Result<ItemId> {
     }
 }
 
-/// One item of any kind, by id, the start of one, or its name where it was imported from.
+/// Returns an item of any kind, by id, unique prefix or native id.
 ///
 /// # Errors
-/// `NotFound` if nothing fits; `Invalid` if several do.
+/// `NotFound` if nothing matches; `Invalid` if several items do.
 pub fn get(engine: &Engine, user: &UserId, name: &str, at: When) -> Result<Item> {
     let open = engine.open(user)?;
     if at == When::Now {
@@ -183,10 +185,10 @@ pub fn get(engine: &Engine, user: &UserId, name: &str, at: When) -> Result<Item>
     Item::of_any(&memory, find_id(&memory, name)?)
 }
 
-/// The words of an item, whatever drew it; none if it counts no longer.
+/// The text of an item of any kind; `None` if it does not count.
 ///
 /// # Errors
-/// `NotFound` without such a user; else as for opening.
+/// `NotFound` if there is no such user; otherwise as for opening a memory.
 pub fn words(engine: &Engine, user: &UserId, id: ItemId) -> Result<Option<String>> {
     let open = engine.open(user)?;
     let state = open.read();
@@ -195,34 +197,34 @@ pub fn words(engine: &Engine, user: &UserId, id: ItemId) -> Result<Option<String
     Ok(said.or_else(|| items.text(id).filter(|_| !items.is_hidden(id)).map(str::to_owned)))
 }
 
-/// Which items to list.
+/// Filter and paging of [`list`].
 #[derive(Debug, Clone)]
 pub struct ListOptions {
-    /// As of which version.
+    /// The version to read.
     pub at: When,
-    /// Only of this session.
+    /// Only items of this session.
     pub session: Option<String>,
-    /// Only of this kind.
+    /// Only items of this kind.
     pub kind: Option<ItemKind>,
-    /// Skip so many.
+    /// Number of items to skip.
     pub offset: usize,
-    /// At most so many.
+    /// Most items to return.
     pub limit: usize,
 }
 
 /// A page of items.
 #[derive(Debug, Clone, Serialize)]
 pub struct ItemPage {
-    /// How many there are in all.
+    /// Total number of matching items.
     pub total: usize,
-    /// This page.
+    /// The items of this page.
     pub items: Vec<Item>,
 }
 
-/// Lists items in the order in which they were recorded.
+/// Lists items in the order of recording.
 ///
 /// # Errors
-/// `NotFound` without such a user or version.
+/// `NotFound` if there is no such user or version.
 pub fn list(engine: &Engine, user: &UserId, options: &ListOptions) -> Result<ItemPage> {
     let open = engine.open(user)?;
     if options.at == When::Now {
@@ -243,31 +245,31 @@ fn page(memory: &Memory, options: &ListOptions) -> ItemPage {
     ItemPage { total, items: shown.map(|held| Item::of(memory, held)).collect() }
 }
 
-/// Where an item comes from.
+/// Provenance of an item.
 #[derive(Debug, Clone, Serialize)]
 pub struct ItemReceipts {
     /// The item.
     pub item: Item,
     /// The event that recorded it.
     pub event: LogEntry,
-    /// Which of the event's changes, and the digest that holds its words fast.
+    /// Index of the change in the event.
     pub change: u32,
     /// Salted digest of the change.
     pub digest: String,
-    /// True if the stored bytes match the digest and the event its hash.
+    /// True if the stored bytes match the digest, and the event its hash.
     pub intact: bool,
-    /// The words it was read from, for what was drawn from words.
+    /// The sources of a derived item.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Item>,
-    /// What was said before it in the same session.
+    /// The source before it in the session.
     pub before: Option<Item>,
-    /// What was said after it.
+    /// The source after it in the session.
     pub after: Option<Item>,
-    /// Later events about it.
+    /// Later events that concern it.
     pub later: Vec<LogEntry>,
 }
 
-/// The receipts of an item: its event, its evidence, its surroundings, what happened to it.
+/// Returns the provenance of an item: its event, evidence, neighbours and later events.
 ///
 /// # Errors
 /// As [`get`].
@@ -303,7 +305,7 @@ pub fn why(engine: &Engine, user: &UserId, name: &str) -> Result<ItemReceipts> {
     })
 }
 
-/// Which change of an event recorded or made an item.
+/// Index of the change that recorded or made an item.
 fn change_of(event: &Event, id: ItemId) -> Option<u32> {
     let makes = |change: &Option<Change>| match change {
         Some(Change::SourceRecorded(source)) => source.id == id,
@@ -313,7 +315,7 @@ fn change_of(event: &Event, id: ItemId) -> Option<u32> {
     event.changes.iter().position(makes).and_then(|index| u32::try_from(index).ok())
 }
 
-/// What was said before or after a source in its session.
+/// The source at an offset from another in its session.
 fn neighbour(memory: &Memory, id: ItemId, offset: isize) -> Option<Item> {
     let session = memory.session(memory.get(id)?.source.session.as_deref()?)?;
     let own = memory.find(id)?;
@@ -322,10 +324,10 @@ fn neighbour(memory: &Memory, id: ItemId, offset: isize) -> Option<Item> {
     Some(Item::of(memory, memory.sources().get(ordinal as usize)?))
 }
 
-/// Pins, unpins or rates an item. A rating goes from −2 to 2.
+/// Pins, unpins or rates an item. A rating is from −2 to 2.
 ///
 /// # Errors
-/// `Invalid` for another rating; `NotFound` without such an item.
+/// `Invalid` for another rating; `NotFound` if there is no such item.
 pub fn mark<'a>(
     engine: &Engine,
     memory: impl Into<MemoryRef<'a>>,

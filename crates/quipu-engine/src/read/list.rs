@@ -1,4 +1,4 @@
-//! Facts, tasks, episodes, notes, tenets, conflicts: looking at what was drawn, now or as of another time.
+//! Lists derived items: facts, tasks, episodes, notes, tenets, conflicts; at the current or an earlier version.
 
 use jiff::Timestamp;
 use quipu_core::Memory;
@@ -15,37 +15,38 @@ use crate::memory::OpenMemory;
 use crate::read::items;
 use crate::review::queue::quotes;
 
-/// Which facts to show.
+/// Filter of [`facts`].
 #[derive(Debug, Clone, Default)]
 pub struct FactOptions {
-    /// What was known then; now, if nothing is said.
+    /// The version to read. Defaults to the current one.
     pub at: Option<When>,
-    /// What held then, as far as known at `at`; `None` for what holds now.
+    /// Time of validity, as known at `at`. Defaults to now.
     pub valid_at: Option<Timestamp>,
-    /// Also what holds no longer, never held, waits or was taken back.
+    /// Includes facts that are superseded, corrected, pending or retracted.
     pub all: bool,
-    /// Only about this subject.
+    /// Only facts about this subject.
     pub subject: Option<String>,
-    /// Only this relation.
+    /// Only facts with this predicate.
     pub predicate: Option<String>,
 }
 
-/// A fact with the words it was read from.
+/// A fact with its evidence.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "FactView"))]
 pub struct FactShown {
     /// The fact.
     #[serde(flatten)]
     pub fact: Fact,
     /// Its sources.
     pub source_ids: Vec<ItemId>,
-    /// The words, with their source.
+    /// Quotes with their sources.
     pub quotes: Vec<(ItemId, String)>,
     /// The event that made it.
     pub event_seq: Option<u64>,
-    /// How often it was shown, and when last, as far as that is written down.
+    /// How often and when it was shown, as far as recorded.
     #[serde(flatten)]
     pub hits: Hits,
-    /// It was said so often that it is of the profile.
+    /// True if it was promoted to the profile.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub promoted: bool,
 }
@@ -60,7 +61,7 @@ impl FactShown {
     }
 }
 
-/// Runs on the memory as of a version.
+/// Calls `look` with the memory at a version.
 fn seen<T>(open: &OpenMemory, at: Option<When>, look: impl FnOnce(&Memory) -> T) -> Result<T> {
     match at {
         None | Some(When::Now) => Ok(look(&open.read().memory)),
@@ -68,10 +69,10 @@ fn seen<T>(open: &OpenMemory, at: Option<When>, look: impl FnOnce(&Memory) -> T)
     }
 }
 
-/// Facts: what holds, or held at a time, as far as it was known at a version. Most important first.
+/// Lists facts that hold now or held at a time, as known at a version. Most important first.
 ///
 /// # Errors
-/// `NotFound` without such a user or version.
+/// `NotFound` if there is no such user or version.
 pub fn facts(engine: &Engine, user: &UserId, options: &FactOptions) -> Result<Vec<FactShown>> {
     let open = engine.open(user)?;
     let now = engine.now();
@@ -100,10 +101,10 @@ pub fn facts(engine: &Engine, user: &UserId, options: &FactOptions) -> Result<Ve
     })
 }
 
-/// Tasks, goals and problems; without `all`, only those that are open.
+/// Lists tasks, goals and problems; only open ones unless `all` is set.
 ///
 /// # Errors
-/// `NotFound` without such a user or version.
+/// `NotFound` if there is no such user or version.
 pub fn tasks(engine: &Engine, user: &UserId, at: Option<When>, all: bool) -> Result<Vec<Task>> {
     use quipu_core::item::TaskStatus::{Active, Stalled};
     let open = engine.open(user)?;
@@ -116,10 +117,10 @@ pub fn tasks(engine: &Engine, user: &UserId, at: Option<When>, all: bool) -> Res
     })
 }
 
-/// Episodes, in the order of time.
+/// Lists episodes by time.
 ///
 /// # Errors
-/// `NotFound` without such a user or version.
+/// `NotFound` if there is no such user or version.
 pub fn episodes(engine: &Engine, user: &UserId, at: Option<When>) -> Result<Vec<Episode>> {
     let open = engine.open(user)?;
     seen(&open, at, |memory| {
@@ -131,11 +132,11 @@ pub fn episodes(engine: &Engine, user: &UserId, at: Option<When>) -> Result<Vec<
     })
 }
 
-/// The `k` episodes that have most to do with these topics and places of the core document, each with its score: topics count
-/// three, places four, and its importance is added. Equals in the order of their ids.
+/// Returns the `k` episodes most related to these topics and paths of the core document, each with its score: three for
+/// a topic, four for a path, plus its importance. Ties are ordered by id.
 ///
 /// # Errors
-/// `NotFound` without such a user or version.
+/// `NotFound` if there is no such user or version.
 pub fn episodes_about(
     engine: &Engine,
     user: &UserId,
@@ -155,10 +156,10 @@ pub fn episodes_about(
     })
 }
 
-/// Notes, in the order in which they were recorded.
+/// Lists notes in the order of recording.
 ///
 /// # Errors
-/// `NotFound` without such a user or version.
+/// `NotFound` if there is no such user or version.
 pub fn notes(engine: &Engine, user: &UserId, at: Option<When>) -> Result<Vec<Note>> {
     let open = engine.open(user)?;
     seen(&open, at, |memory| {
@@ -169,10 +170,10 @@ pub fn notes(engine: &Engine, user: &UserId, at: Option<When>) -> Result<Vec<Not
     })
 }
 
-/// Lines of the self-model, in the order in which they were recorded; outdated ones only with `all`.
+/// Lists tenets in the order of recording; outdated ones only with `all`.
 ///
 /// # Errors
-/// `NotFound` without such a user or version.
+/// `NotFound` if there is no such user or version.
 pub fn tenets(engine: &Engine, user: &UserId, at: Option<When>, all: bool) -> Result<Vec<Tenet>> {
     let open = engine.open(user)?;
     seen(&open, at, |memory| {
@@ -185,23 +186,24 @@ pub fn tenets(engine: &Engine, user: &UserId, at: Option<When>, all: bool) -> Re
     })
 }
 
-/// Two values that cannot both hold.
+/// Contradicting facts.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conflict {
-    /// The contested one.
+    /// The contested fact.
     pub contested: FactShown,
-    /// What it stands against: what holds of the same subject and relation.
+    /// The facts it contradicts: those that hold in the same slot.
     pub against: Vec<FactShown>,
-    /// The review that asks about it, if one does.
+    /// The review about the conflict, if any.
     pub review: Option<ItemId>,
-    /// What it asks.
+    /// The question of the review.
     pub question: Option<String>,
 }
 
-/// Contested facts with both sides, and the question that would settle each.
+/// Lists contested facts with both sides, and the question that would settle each.
 ///
 /// # Errors
-/// `NotFound` without such a user.
+/// `NotFound` if there is no such user.
 pub fn conflicts(engine: &Engine, user: &UserId) -> Result<Vec<Conflict>> {
     let open = engine.open(user)?;
     let state = open.read();
@@ -223,32 +225,34 @@ pub fn conflicts(engine: &Engine, user: &UserId) -> Result<Vec<Conflict>> {
     Ok(contested.map(conflict).collect())
 }
 
-/// What an item says, whatever its kind, and everything that happened to it.
+/// An item of any kind with the events that concern it.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ItemHistory {
     /// The item.
     pub id: ItemId,
     /// Its kind.
     pub kind: ItemKind,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// How it stands.
+    /// Its status.
     pub standing: String,
-    /// The item itself, in full.
+    /// The complete item as JSON.
+    #[cfg_attr(feature = "schema", schemars(with = "ItemInFull"))]
     pub item: serde_json::Value,
-    /// The words it was read from, with their source.
+    /// Quotes with their sources.
     pub quotes: Vec<(ItemId, String)>,
-    /// How often it was shown, and when last, as far as that is written down.
+    /// How often and when it was shown, as far as recorded.
     #[serde(flatten)]
     pub hits: Hits,
-    /// The events about it, oldest first.
+    /// The events that concern it, oldest first.
     pub events: Vec<LogEntry>,
 }
 
-/// The history of an item: every event about it, oldest first.
+/// Returns the history of an item: every event that concerns it, oldest first.
 ///
 /// # Errors
-/// `NotFound` without such an item.
+/// `NotFound` if there is no such item.
 pub fn history(engine: &Engine, user: &UserId, name: &str) -> Result<ItemHistory> {
     let open = engine.open(user)?;
     let mut writer = open.writer()?;
@@ -271,32 +275,34 @@ pub fn history(engine: &Engine, user: &UserId, name: &str) -> Result<ItemHistory
     Ok(ItemHistory { id, kind, text, standing, item, quotes, hits, events })
 }
 
-/// What an item says, whatever its kind.
+/// An item of any kind.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ItemView {
     /// The item.
     pub id: ItemId,
     /// Its kind.
     pub kind: ItemKind,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// How it stands.
+    /// Its status.
     pub standing: String,
-    /// Pinned and rated.
+    /// Pin and rating.
     pub marks: Marks,
-    /// The item itself, in full.
+    /// The complete item as JSON.
+    #[cfg_attr(feature = "schema", schemars(with = "ItemInFull"))]
     pub item: serde_json::Value,
-    /// The words it was read from, with their source.
+    /// Quotes with their sources.
     pub quotes: Vec<(ItemId, String)>,
-    /// How often it was shown, and when last, as far as that is written down.
+    /// How often and when it was shown, as far as recorded.
     #[serde(flatten)]
     pub hits: Hits,
 }
 
-/// An item of any kind, by id, the start of one, or its name where it was imported from; as of a version.
+/// Returns an item of any kind at a version, by id, unique prefix or native id.
 ///
 /// # Errors
-/// `NotFound` if nothing fits; `Invalid` if several do.
+/// `NotFound` if nothing matches; `Invalid` if several items do.
 pub fn look(engine: &Engine, user: &UserId, name: &str, at: When) -> Result<ItemView> {
     let open = engine.open(user)?;
     seen(&open, Some(at), |memory| look_at(memory, items::find_id(memory, name)?))?
@@ -318,7 +324,7 @@ fn look_at(memory: &Memory, id: ItemId) -> Result<ItemView> {
     Ok(ItemView { id, kind: id.kind, text, standing, marks: memory.marks(id), item, quotes, hits })
 }
 
-/// A drawn item in full.
+/// The complete derived item as JSON.
 fn whole(memory: &Memory, id: ItemId) -> Result<serde_json::Value> {
     let items = memory.items();
     match id.kind {
@@ -330,6 +336,22 @@ fn whole(memory: &Memory, id: ItemId) -> Result<serde_json::Value> {
         ItemKind::Truth => to_json(&items.sessions().entry(id)),
         _ => to_json(&items.review(id)),
     }
+}
+
+/// An item in full: its fields depend on its kind.
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "it describes what `look_at` writes")]
+enum ItemInFull {
+    Source(items::Item),
+    Fact(FactShown),
+    Episode(Episode),
+    Task(Task),
+    Note(Note),
+    Tenet(Tenet),
+    Review(quipu_core::item::Review),
+    Truth(quipu_core::session::BaseTruthEntry),
 }
 
 fn to_json(value: &impl Serialize) -> Result<serde_json::Value> {

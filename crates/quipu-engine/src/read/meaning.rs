@@ -1,4 +1,4 @@
-//! What an embedder makes of passages and questions, in the shape recall keeps and asks for.
+//! Embeds passages and questions in the form that recall uses.
 
 use quipu_core::recall::{EmbeddingInput, Meaning, QueryTokens, TokenCode, token_codes};
 
@@ -9,14 +9,14 @@ use crate::error::Result;
 use crate::ports::{Embedder, Token};
 use crate::process::deadline::Deadline;
 
-/// A passage's vector, and the codes of its own tokens: those of the passage before it are only there to be understood by.
+/// The vector of a passage, and the codes of its own tokens; tokens of the preceding passage only provide context.
 pub(crate) type Understood = (Vec<f32>, Vec<TokenCode>);
 
 /// Embeds passages.
 pub(crate) fn of_passages(embedder: &dyn Embedder, inputs: &[(u32, EmbeddingInput)]) -> Result<Vec<Understood>> {
     let texts: Vec<&str> = inputs.iter().map(|(_, input)| input.text.as_str()).collect();
     let embedded = embedder.embed_tokens(&texts)?;
-    // Start and end token are counted, and are not among the tokens.
+    // Start and end token are part of the count but not of the list of tokens.
     let apart = embedder.count_tokens("");
     let own = |input: &EmbeddingInput| match input.own {
         0 => 0,
@@ -27,7 +27,7 @@ pub(crate) fn of_passages(embedder: &dyn Embedder, inputs: &[(u32, EmbeddingInpu
     Ok(understood.map(|((_, input), made)| (made.vector, codes(&made.tokens, own(input)))).collect())
 }
 
-/// Embeds a question, and the goal it serves; in words why not, if it failed or was late.
+/// Embeds a question and its goal. The error text says why the embedder failed or was late.
 pub(crate) fn of_question(
     engine: &Engine,
     text: &str,

@@ -1,4 +1,4 @@
-//! Recall: from a question to the items that answer it, with their receipts. Appends nothing.
+//! Recall: finds the items that answer a question, with their evidence. Appends nothing.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,32 +29,33 @@ use crate::read::rerank;
 pub struct RecallOptions {
     /// The question.
     pub query: String,
-    /// How many items.
+    /// Most items to return.
     pub k: usize,
-    /// Only in this conversation.
+    /// Only items of this session.
     pub session: Option<String>,
     /// Only items of these kinds; all if empty.
     pub kinds: Vec<ItemKind>,
-    /// As of which version: what was known then.
+    /// The version to read.
     pub at: When,
-    /// What held then; without it the question's own words decide, and else what holds now.
+    /// Time of validity. By default it is derived from the query, or else what holds now.
     pub validity: Option<Validity>,
-    /// What it is for; without it the question's own words decide.
+    /// Intent of the request. By default it is derived from the query.
     pub intent: Option<Intent>,
-    /// What "last week" is counted from; without it the clock's time.
+    /// Reference time of relative dates such as "last week". Defaults to the clock's time.
     pub now: Option<Timestamp>,
-    /// The goal the question serves; without it the most pressing open one.
+    /// The goal the query serves. Defaults to the most urgent open goal.
     pub goal: Option<String>,
-    /// Tune by this profile; without it by the user's.
+    /// Ranking profile. Defaults to the user's.
     pub profile: Option<String>,
-    /// What is not done by then is done without: meaning and reranking, and the report says so. The built-in model needs none.
+    /// Time limit of embedding and reranking. What is late is skipped, and the report says so. Not needed with the
+    /// built-in model.
     pub deadline: Option<Duration>,
-    /// Write down how each stage decided.
+    /// Records the decisions of each stage in the report.
     pub explain: bool,
 }
 
 impl RecallOptions {
-    /// The eight best items for a question, now.
+    /// Options for the eight best items at the current version.
     pub fn of(query: &str) -> Self {
         Self {
             query: query.to_owned(),
@@ -87,7 +88,7 @@ impl From<String> for RecallOptions {
     }
 }
 
-/// How long the parts took, in microseconds.
+/// Durations in microseconds.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Timing {
     /// Embedding the question.
@@ -96,48 +97,49 @@ pub struct Timing {
     pub recall_us: u64,
 }
 
-/// Whether memory answers a question.
+/// Whether the memory answers a question.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecallDecision {
     /// What to do.
     pub verdict: Verdict,
-    /// The probability that what was found answers, calibrated by `quipu eval calibrate`.
+    /// The probability that the hits answer the question, calibrated by `quipu eval calibrate`.
     pub probability: f64,
     /// Why, in words.
     pub reason: &'static str,
-    /// What to ask the user, if that is what to do and it is known.
+    /// A question to ask the user, if the verdict is to ask.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
-    /// The best of it is said of somebody else than is asked about.
+    /// True if the best hit is about somebody else than the question.
     pub of_another: bool,
-    /// What the probability follows from.
+    /// The inputs of the probability.
     pub signals: AnswerSignals,
-    /// The memory holds conversations of people with each other, not with an assistant.
+    /// True if the memory contains conversations between people instead of with an assistant.
     #[serde(skip)]
     pub(crate) among_people: bool,
 }
 
-/// What was found.
+/// Result of a recall.
 #[derive(Debug, Clone, Serialize)]
 pub struct RecallReport {
     /// The question.
     pub query: String,
-    /// The version that answered.
+    /// The version that was read.
     pub version: Seq,
-    /// Best first; equals in the order of their ids.
+    /// The hits, best first; ties are ordered by id.
     pub hits: Vec<Answer>,
-    /// Fields of the core document that speak of what is asked, best first.
+    /// Matching fields of the core document, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub core: Vec<stages::CoreField>,
-    /// How it was found, stage by stage, if asked for.
+    /// The decisions of each stage, if requested.
     pub trace: Option<stages::Trace>,
-    /// The best of what was scored and not returned, if asked for.
+    /// The best scored items that were not returned, if requested.
     pub left_out: Vec<OmittedAnswer>,
-    /// Whether they answer, and what to do about it.
+    /// Whether the hits answer the question.
     pub decision: RecallDecision,
-    /// The profile they were found by.
+    /// The ranking profile used.
     pub profile: String,
-    /// What could not be used, and why the answers may be weaker.
+    /// What could not be used, so that the hits may be worse.
     pub degraded: Option<String>,
     /// How long it took.
     pub timing: Timing,
@@ -145,11 +147,11 @@ pub struct RecallReport {
 
 /// Finds the items that answer a question.
 ///
-/// Reads no disk page when the memory is open. Same memory, question and options: same answer.
+/// Reads no page from disk if the memory is open. Deterministic for the same memory, question and options.
 ///
 /// # Errors
-/// `Invalid`: the question is empty or longer than `limit::QUERY_BYTES_MAX`, or `k` is over `limit::RECALL_K_MAX`.
-/// `NotFound`: no such user or version.
+/// `Invalid` if the question is empty or longer than `limit::QUERY_BYTES_MAX`, or `k` exceeds `limit::RECALL_K_MAX`;
+/// `NotFound` if there is no such user or version.
 pub fn recall(engine: &Engine, user: &UserId, options: &RecallOptions) -> Result<RecallReport> {
     let open = engine.open(user)?;
     on_version(engine, &open, options.at, &mut |at| {
@@ -163,17 +165,17 @@ pub fn recall(engine: &Engine, user: &UserId, options: &RecallOptions) -> Result
     })
 }
 
-/// Keeps in mind what was recalled: when it comes back, it is not news, and others' words do not become the user's by being
-/// passed on. Nothing is kept of what was looked at before an erasure.
+/// Caches recalled texts, so that a message which echoes them is not extracted as the user's own news. Nothing read
+/// before an erasure is cached after it.
 pub(crate) fn note_shown(open: &OpenMemory, kept: u64, report: &RecallReport) {
     report.hits.iter().for_each(|hit| open.note_shown(kept, &hit.text));
 }
 
-/// A memory at one version. Each look holds it for as long as the look takes, so that nothing is held in between.
+/// A memory at one version. It is locked only during each call of [`look`](Self::look).
 pub(crate) enum AtVersion<'a> {
-    /// The memory in use. Between two looks it may get to a later version.
+    /// The open memory. It may advance between two calls.
     Now(&'a OpenMemory),
-    /// A memory made for another version.
+    /// A memory folded at another version.
     Other(&'a View),
 }
 
@@ -186,7 +188,7 @@ impl AtVersion<'_> {
     }
 }
 
-/// What a recall looks at: a memory at one version, with its indexes.
+/// A memory at one version with its indexes, as read by a recall.
 #[derive(Clone, Copy)]
 pub(crate) struct ReadView<'a> {
     pub(crate) memory: &'a Memory,
@@ -204,7 +206,7 @@ impl<'a> ReadView<'a> {
     }
 }
 
-/// Runs something on the memory in use, or on one made for an earlier version.
+/// Calls `work` with the open memory, or with one folded at an earlier version.
 pub(crate) fn on_version<T>(
     engine: &Engine,
     open: &OpenMemory,
@@ -213,7 +215,7 @@ pub(crate) fn on_version<T>(
 ) -> Result<T> {
     if at == When::Now {
         let waiting = index::waiting(&open.read().index);
-        // A few vectors lost with a damaged or outdated index are made again; if that fails, the answer says so.
+        // A few vectors lost with a damaged or outdated index are made again; if that fails, the report says so.
         if (1..=limit::EMBED_ON_READ_MAX).contains(&waiting) {
             let _ = index::embed_before_read(engine, open);
         }
@@ -235,7 +237,7 @@ fn micros(since: Instant) -> u64 {
 pub(crate) fn recall_in(engine: &Engine, at: &AtVersion<'_>, options: &RecallOptions) -> Result<RecallReport> {
     find(engine, at, (options, Quotes::Told), &mut |found| {
         let mut report = found.report;
-        // A field has neither session nor kind, so a narrowed question is not about it.
+        // Fields have neither session nor kind, so they are left out of a restricted query.
         if options.session.is_none() && options.kinds.is_empty() {
             report.core = stages::core_fields(found.sight.memory, found.plan);
         }
@@ -243,8 +245,7 @@ pub(crate) fn recall_in(engine: &Engine, at: &AtVersion<'_>, options: &RecallOpt
     })
 }
 
-/// What was found, with the memory it was found in, the plan, and everything drawn that was scored: a pack has use for more
-/// than the answers.
+/// The report with the memory it was found in, the plan, and all scored derived items, which a pack also uses.
 pub(crate) struct FoundIn<'a> {
     pub(crate) sight: &'a ReadView<'a>,
     pub(crate) report: RecallReport,
@@ -252,10 +253,10 @@ pub(crate) struct FoundIn<'a> {
     pub(crate) drawn: &'a [DerivedHit],
 }
 
-/// Finds the items that answer a question, and hands them over with the memory they were found in.
+/// Finds the items that answer a question, and passes them to `then` with the memory they were found in.
 ///
-/// The memory is held while it is looked at, and not while the question is embedded or the answers are put in another order
-/// by a model. The plan is made anew if the memory has got to another version by then.
+/// The memory is not locked while the question is embedded or the hits are reranked. If it has advanced by then, the
+/// search is repeated.
 pub(crate) fn find<T>(
     engine: &Engine,
     at: &AtVersion<'_>,
@@ -326,12 +327,12 @@ pub(crate) fn find<T>(
     searched.degraded = searched.degraded.into_iter().chain(reordered).reduce(|one, other| format!("{one}; {other}"));
     at.look(|sight| match sight.memory.seq() == searched.version {
         true => conclude(sight, searched),
-        // Something was appended, erased or reverted while the reranker worked: what it saw may not be there any more.
+        // The memory changed while the reranker worked, so the hits may no longer exist.
         false => conclude(sight, search(sight)?),
     })
 }
 
-/// What a search has found, before a model may put it in another order.
+/// Result of a search before reranking.
 struct Searched {
     version: Seq,
     plan: QueryPlan,
@@ -350,7 +351,7 @@ fn plan(engine: &Engine, sight: &ReadView<'_>, options: &RecallOptions) -> Resul
     Ok(QueryPlan::new(sight.index, query)?.grounded(sight.memory, sight.index, sight.derived))
 }
 
-/// Whether what was found answers: by its probability, and by what is known of the best of it.
+/// Decides whether the hits answer the question, by probability and by properties of the best hit.
 fn decision(memory: &Memory, hits: &[Answer], found: &FoundAnswers, thresholds: &VerdictThresholds) -> RecallDecision {
     let best = hits.first().map(|answer| Best {
         confidence: answer.confidence,

@@ -1,4 +1,4 @@
-//! The last word on the order, where a reranker is at hand.
+//! Applies the reranker, if there is one, to the final order of the hits.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::process::deadline::Deadline;
 use crate::read::answers::Answer;
 
-/// Orders the answers anew, best first, and says why not if it could not be done. Equals keep their order.
+/// Reorders the hits, best first; ties keep their order. Returns why it could not be done, if so.
 pub(crate) fn reorder(engine: &Engine, question: &str, hits: &mut [Answer], deadline: Deadline) -> Option<String> {
     let reranker = engine.optional.reranker.as_ref().filter(|_| hits.len() > 1)?;
     let (reader, question) = (Arc::clone(reranker), question.to_owned());
@@ -23,7 +23,7 @@ pub(crate) fn reorder(engine: &Engine, question: &str, hits: &mut [Answer], dead
         Ok(Ok(scores)) => scores,
     };
     if scores.len() != wanted || scores.iter().any(|score| !score.is_finite()) {
-        return kept("did not give one number an answer");
+        return kept("did not return one score per answer");
     }
     for (answer, score) in hits.iter_mut().zip(&scores) {
         answer.reranked = Some(*score);

@@ -1,5 +1,5 @@
-//! Relay: an agent hands on what a person decided. Where an agent proposed it, or its words stand behind it, only the person can
-//! agree, without an agent in between: otherwise a model could approve what a model said.
+//! Delegated decisions: an agent passes on what a person decided. Approving an agent's own proposal or statement is not
+//! possible this way, or a model could approve the output of a model.
 
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Trust};
@@ -12,11 +12,11 @@ use crate::error::{Error, Result};
 use crate::memory::Receipt;
 use crate::review::queue::{self, decide_review};
 
-/// Decides on something that waits, as a person told an agent to: `said` is what they said, and is kept beside the decision.
+/// Decides a review on behalf of a person. `said` contains the person's words, which are recorded with the decision.
 ///
 /// # Errors
-/// As [`decide_review`]; `Invalid` without the person's words; `Refused` also to agree with what came from an agent or from any
-/// source but the user: declining it is always open.
+/// As [`decide_review`]; `Invalid` if `said` is empty; `Refused` for approving what came from an agent or from any
+/// source but the user. Declining is always possible.
 pub fn relay_decision(
     engine: &Engine,
     user: &UserId,
@@ -44,7 +44,7 @@ pub fn relay_decision(
     decide_review(engine, user, id, decision, Actor::User, Some(&rationale))
 }
 
-/// True if somebody else than the user stands behind it.
+/// Returns true if the proposal or its evidence comes from anybody but the user.
 fn is_of_others(memory: &Memory, review: &Review) -> bool {
     let items = memory.items();
     let below = |trust: Trust| trust < Trust::User;

@@ -1,4 +1,4 @@
-//! The queue of everything that waits for a person's decision.
+//! The review queue: proposals of agents, a person's decisions, and decisions passed on by an agent.
 
 pub(crate) mod delegated;
 pub(crate) mod propose;

@@ -1,4 +1,4 @@
-//! Propose: an agent asks for what only a person may do. Nothing changes before a person decides in the review.
+//! Proposals by agents for changes only a person may make. Nothing changes before a person decides the review.
 
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::guard;
@@ -12,12 +12,12 @@ use crate::memory::checkpoint;
 use crate::memory::commit;
 use crate::read::items;
 
-/// Asks that an item be taken back, or say something else. Returns what waits once it is durable; what waits already is not asked
-/// twice. `door` says where it was asked, for the log.
+/// Proposes to retract an item or to change its text. Returns the open review once it is durable; an open proposal is
+/// not repeated. `door` names the interface that was used, for the log.
 ///
 /// # Errors
-/// `NotFound` without such an item; `Invalid` if several fit, and for no words; `Refused` for what was said or imported, for what
-/// does not count, and for other words for anything but a fact.
+/// `NotFound` if there is no such item; `Invalid` if several match, or for an empty text; `Refused` for a source, for
+/// an item that does not count, and for a new text of anything but a fact.
 pub fn propose(
     engine: &Engine,
     user: &UserId,

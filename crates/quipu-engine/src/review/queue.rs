@@ -1,4 +1,4 @@
-//! Review: one queue for everything that waits for a person.
+//! The review queue: listing, deciding and undoing.
 
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change};
@@ -23,27 +23,28 @@ use crate::write::hand_words;
 use crate::write::remember;
 use crate::write::retract;
 
-/// Something that waits, and what it is about.
+/// A review for display.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PendingReview"))]
 pub struct Waiting {
-    /// What waits.
+    /// The review.
     #[serde(flatten)]
     pub review: Review,
-    /// What it is about, in one line.
+    /// The item it is about, in one line.
     pub text: String,
-    /// What stands against it, in one line.
+    /// The contradicting item, in one line.
     pub rival: Option<String>,
-    /// The words it was read from, with the source.
+    /// Quotes of the evidence with their sources.
     pub quotes: Vec<(ItemId, String)>,
-    /// What a proposed category would be and what would move there, as the document is now.
+    /// The effect of a proposed promotion on the current document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preview: Option<PromotionPreview>,
 }
 
-/// What waits, oldest first; with `decided`, what was decided too.
+/// Lists open reviews, oldest first; with `decided`, decided ones too.
 ///
 /// # Errors
-/// `NotFound` without such a user.
+/// `NotFound` if there is no such user.
 pub fn reviews(engine: &Engine, user: &UserId, decided: bool) -> Result<Vec<Waiting>> {
     let open = engine.open(user)?;
     let state = open.read();
@@ -52,42 +53,42 @@ pub fn reviews(engine: &Engine, user: &UserId, decided: bool) -> Result<Vec<Wait
     Ok(found.map(|review| shown(engine, &state.memory, review)).collect())
 }
 
-/// How much waits for a person.
+/// Number of open reviews.
 ///
 /// # Errors
-/// `NotFound` without such a user.
+/// `NotFound` if there is no such user.
 pub fn waiting(engine: &Engine, user: &UserId) -> Result<usize> {
     Ok(engine.open(user)?.read().memory.items().waiting().count())
 }
 
-/// Which page of the queue.
+/// A page of the queue.
 #[derive(Debug, Clone, Default)]
 pub struct ReviewsAsked {
-    /// What was decided, the newest first, instead of what waits, the oldest first.
+    /// Decided reviews, newest first, instead of open ones, oldest first.
     pub decided: bool,
-    /// What comes after this one; from the beginning if it is not given.
+    /// Id of the last review of the previous page. Defaults to the first page.
     pub after: Option<String>,
-    /// At most so many.
+    /// Most reviews to return.
     pub limit: usize,
 }
 
 /// A page of the queue.
 #[derive(Debug, Clone, Serialize)]
 pub struct Reviews {
-    /// What is on it.
+    /// The reviews of this page.
     pub items: Vec<Waiting>,
-    /// How many there are on all pages.
+    /// Total number on all pages.
     pub total: usize,
-    /// What to give as `after` for the next page; none on the last.
+    /// The value of `after` for the next page; `None` on the last.
     pub next: Option<String>,
 }
 
-/// A page of what waits, or of what was decided. Only what is on it is looked into.
+/// Returns a page of open or decided reviews.
 ///
-/// The page after one that was decided meanwhile goes on at the same place.
+/// If the review `after` was decided meanwhile, the next page continues at the same place.
 ///
 /// # Errors
-/// `NotFound` without such a user, or if there is no review `after`.
+/// `NotFound` if there is no such user, or no review `after`.
 pub fn review_page(engine: &Engine, user: &UserId, asked: &ReviewsAsked) -> Result<Reviews> {
     let open = engine.open(user)?;
     let state = open.read();
@@ -115,7 +116,7 @@ pub fn review_page(engine: &Engine, user: &UserId, asked: &ReviewsAsked) -> Resu
     Ok(Reviews { items: page.into_iter().map(|review| shown(engine, &state.memory, review)).collect(), total, next })
 }
 
-/// Every review, in the order they came up.
+/// All reviews in the order of creation.
 fn in_order(items: &Items) -> Vec<&Review> {
     let mut found: Vec<&Review> = items.reviews().collect();
     found.sort_by_key(|review| (items.made_by(review.id), review.id));
@@ -141,7 +142,7 @@ fn preview(engine: &Engine, memory: &Memory, review: &Review) -> Option<Promotio
     planned.ok().map(|(_, plan)| PromotionPreview::of(&plan))
 }
 
-/// The words at some places of sources.
+/// The quotes at spans of sources.
 pub(crate) fn quotes(memory: &Memory, evidence: &[quipu_core::item::Evidence]) -> Vec<(ItemId, String)> {
     let quote = |at: &quipu_core::item::Evidence| {
         let text = &memory.get(at.source)?.source.text;
@@ -151,11 +152,11 @@ pub(crate) fn quotes(memory: &Memory, evidence: &[quipu_core::item::Evidence]) -
     evidence.iter().filter_map(quote).collect()
 }
 
-/// Decides on something that waits. Returns once the decision and everything that follows from it are durable.
+/// Decides a review. Returns once the decision and all its consequences are durable.
 ///
 /// # Errors
-/// `NotFound` without such a review; `Refused` if it is decided already, or if the one who decides proposed it: a model can
-/// never approve anything, least of all its own proposal.
+/// `NotFound` if there is no such review; `Refused` if it is decided already, or if the decision is not a person's or
+/// is by the proposer: a model can never approve anything.
 pub fn decide_review<'a>(
     engine: &Engine,
     memory: impl Into<MemoryRef<'a>>,
@@ -194,7 +195,7 @@ pub fn decide_review<'a>(
     Ok(receipt)
 }
 
-/// The words an edit by hand brought, once a person stands by them: they are the user's own.
+/// The text added by an edit, as a source of the user's own, once a person approves it.
 fn words(engine: &Engine, review: &Review, decision: &ReviewDecision) -> Result<Option<Source>> {
     let text = match (&review.proposed, decision) {
         (Some(ProposedEdit::Said { text, .. }), ReviewDecision::Approved) => text,
@@ -217,10 +218,10 @@ fn words(engine: &Engine, review: &Review, decision: &ReviewDecision) -> Result<
     Ok(Some(source))
 }
 
-/// Takes a decision back: it waits again, and what followed from it is undone.
+/// Undoes a decision: the review is open again, and the consequences are reverted.
 ///
 /// # Errors
-/// `NotFound` without such a review; `Refused` if it is not decided.
+/// `NotFound` if there is no such review; `Refused` if it is not decided.
 pub fn undo_review<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, id: &str) -> Result<Receipt> {
     let memory = memory.into();
     let open = engine.open(memory)?;
@@ -235,7 +236,7 @@ pub fn undo_review<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, id: &s
     revert::revert(engine, memory, &selection, &options, &mut |_| {}).map(|(receipt, _)| receipt)
 }
 
-/// A review by its id, the start of its id, or the id of what it is about.
+/// Finds a review by id, by prefix of the id, or by the id of the item it is about.
 pub(crate) fn find<'a>(items: &'a Items, name: &str) -> Result<&'a Review> {
     let fits = |review: &&Review| {
         let id = review.id.to_string();

@@ -1,4 +1,4 @@
-//! Base truth: what people put into it and take out of it by hand, its consolidation, and the end of a session.
+//! Base truth: changes by hand, consolidation, and the end of a session.
 
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
@@ -16,13 +16,13 @@ use crate::ports::Summarizer;
 use crate::sessions::episodes;
 use crate::sessions::summarize::{self, SummarizeReport};
 
-/// The base truth of a session: what is in force and was not taken back.
+/// Entries of the base truth of a session that are in force and not retracted.
 pub(crate) fn in_force<'a>(memory: &'a Memory, session: &str) -> impl Iterator<Item = &'a Truth> {
     let items = memory.items();
     items.sessions().base_truth(session).filter(|truth| !items.is_hidden(truth.id))
 }
 
-/// Refuses a session of which nothing is known.
+/// Returns an error for an unknown session.
 pub(crate) fn must_have(memory: &Memory, session: &str) -> Result<()> {
     let sessions = memory.items().sessions();
     if memory.session(session).is_some() || sessions.names().any(|name| name == session) {
@@ -31,11 +31,11 @@ pub(crate) fn must_have(memory: &Memory, session: &str) -> Result<()> {
     Err(Error::NotFound(format!("there is no session {session:?}; `quipu sessions` lists them")))
 }
 
-/// Puts an entry into the base truth of a session by hand. The session may be one that has not begun.
+/// Adds an entry to the base truth of a session by hand. The session need not have begun.
 ///
 /// # Errors
-/// `Refused` for a hard exception or a constraint that a person does not set, for one that is there already, and without
-/// room; `Invalid` for an empty or too long text.
+/// `Refused` for a hard exception or a constraint set by anybody but a person, for an existing entry, and if the base
+/// truth is full; `Invalid` for an empty or too long text.
 pub fn set_base_truth(
     engine: &Engine,
     user: &UserId,
@@ -57,10 +57,10 @@ pub fn set_base_truth(
     Ok(receipt)
 }
 
-/// Takes an entry out of the base truth of a session by hand: by its id, the start of one, or its text.
+/// Removes an entry from the base truth of a session by hand, given by id, prefix of the id, or text.
 ///
 /// # Errors
-/// `Refused` unless a person does it; `NotFound` if nothing in force is meant; `Invalid` if several entries are.
+/// `Refused` unless a person does it; `NotFound` if no entry matches; `Invalid` if several do.
 pub fn unset_base_truth(engine: &Engine, user: &UserId, session: &str, name: &str, by: Actor) -> Result<Receipt> {
     if by != Actor::User {
         return Err(Error::Refused("only a person takes something out of a base truth by hand".to_owned()));
@@ -98,26 +98,26 @@ fn find(memory: &Memory, session: &str, name: &str) -> Result<ItemId> {
     }
 }
 
-/// What a consolidation did.
+/// Result of a consolidation.
 #[derive(Debug, Clone, Serialize)]
 pub struct Consolidated {
-    /// The conversation.
+    /// The session.
     pub session_id: String,
-    /// The newest turn that was told.
+    /// The last turn that was summarised.
     pub turn: u32,
-    /// The event; it also kept the base truth as it was.
+    /// The event, which also contains a snapshot of the previous base truth.
     pub event_seq: u64,
-    /// New entries with their text and what they were made of.
+    /// New entries: id, text, and the entries they replace.
     pub merged: Vec<(ItemId, String, Vec<ItemId>)>,
-    /// What was proposed and not done, and why.
+    /// Rejected proposals, with the reason.
     pub refused: Vec<(MergeProposed, String)>,
 }
 
-/// Merges entries of a base truth that say the same, and keeps it as it was. Hard exceptions and what was written by hand
-/// stay as they are.
+/// Merges equivalent entries of a base truth, after taking a snapshot of it. Hard exceptions and entries set by hand
+/// are not changed.
 ///
 /// # Errors
-/// `NotFound` without such a session; `Invalid` without a summariser; `Unavailable` if it does not answer.
+/// `NotFound` if there is no such session; `Invalid` without a summariser; `Unavailable` if it fails.
 pub fn consolidate(engine: &Engine, user: &UserId, session: &str) -> Result<Consolidated> {
     let Some(summarizer) = &engine.summarizer else {
         return Err(Error::Invalid("this engine has no summariser: give it one when it is made".to_owned()));
@@ -131,7 +131,7 @@ pub fn consolidate(engine: &Engine, user: &UserId, session: &str) -> Result<Cons
     Ok(done)
 }
 
-/// Consolidates if enough turns were told since the last time.
+/// Consolidates if enough turns were summarised since the last time.
 pub(crate) fn consolidate_if_due(
     engine: &Engine,
     open: &OpenMemory,
@@ -160,7 +160,7 @@ fn consolidate_now(
     let proposed = if known.is_empty() {
         Vec::new()
     } else {
-        // The model works while nobody holds the memory.
+        // The memory is not locked while the model works.
         let user = open.read().memory.user().clone();
         let proposed = summarizer.consolidate(&user, &known);
         proposed.map_err(|error| Error::Unavailable(format!("session {session:?} was not consolidated: {error}")))?
@@ -188,22 +188,22 @@ fn consolidate_now(
     Ok(Consolidated { session_id: session.to_owned(), turn, event_seq: receipt.seq, merged, refused })
 }
 
-/// What the end of a session did.
+/// Result of ending a session.
 #[derive(Debug, Clone, Serialize)]
 pub struct SessionEnd {
     /// The event that records it.
     pub receipt: Receipt,
-    /// What was told at last.
+    /// The last summaries.
     #[serde(flatten)]
     pub told: SummarizeReport,
-    /// Episodes told of it.
+    /// Number of episodes recorded.
     pub episodes: usize,
 }
 
-/// Ends a session: its last exchange is told, and so are its episodes. It goes on if something more is said in it.
+/// Ends a session: summarises its last exchange and records its episodes. A later message resumes it.
 ///
 /// # Errors
-/// `NotFound` without such a session; `Refused` if it is over already.
+/// `NotFound` if there is no such session; `Refused` if it has ended already.
 pub fn end_session(engine: &Engine, user: &UserId, session: &str) -> Result<SessionEnd> {
     let open = engine.open(user)?;
     let mut receipt = commit::commit_one(engine, &open, None, &mut |state| {
@@ -214,7 +214,7 @@ pub fn end_session(engine: &Engine, user: &UserId, session: &str) -> Result<Sess
         Ok(by_user(session, Change::Drawn(DerivedChange::SessionEnded { session: session.to_owned() })))
     })?;
     let told = summarize::run(engine, &open, session)?;
-    // As after a turn: where nothing is read, nothing is told.
+    // As after a turn: without an extractor no episodes are recorded.
     let episodes = match engine.extractor {
         Some(_) => episodes::tell(engine, &open, Some(session), Some(true))?.iter().map(|made| made.items.len()).sum(),
         None => 0,

@@ -1,7 +1,7 @@
-//! Episodes: cutting what was said into small stories.
+//! Episodes: segments sessions into short episodes.
 //!
-//! A predicate over state, not a queue: a stretch is told once no later turn can change it, or once its session is over.
-//! Telling the same stretch again gives the same episode.
+//! What is due is computed from the state: a segment is recorded once no later turn can change it, or once its session
+//! is over. Recording the same segment again gives the same episode.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,19 +17,19 @@ use quipu_core::memory::HeldSource;
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::memory::GoOn;
 use crate::memory::checkpoint;
 use crate::memory::{OpenMemory, State};
 use crate::memory::{Receipt, commit};
-use crate::process::maintain::GoOn;
 
-/// Why an episode is recorded.
+/// Rationale of an episode.
 const TOLD: &str = "told by rules";
-/// Why one is recorded after a revert or an erasure, which is the event's cause.
+/// Rationale of an episode recorded after a revert or an erasure, which is the event's cause.
 const TOLD_AGAIN: &str = "told again by rules";
-/// How many turns come together before a session that goes on is looked at again.
+/// Number of new turns after which a running session is segmented again.
 const TURNS_BETWEEN_LOOKS: usize = 8;
 
-/// Tells what can be told of every session: of those that go on, what no later turn can change.
+/// Records the episodes that are due in every session; in running sessions, those that no later turn can change.
 ///
 /// # Errors
 /// As for every append.
@@ -37,7 +37,7 @@ pub fn tell_episodes(engine: &Engine, user: &UserId) -> Result<Vec<Receipt>> {
     tell_episodes_while(engine, user, &mut || Ok(true))
 }
 
-/// The same as long as `go_on` says so, which is asked before each session.
+/// As [`tell_episodes`], while `go_on` returns true; it is called before each session.
 pub(crate) fn tell_episodes_while(engine: &Engine, user: &UserId, go_on: GoOn<'_>) -> Result<Vec<Receipt>> {
     let open = engine.open(user)?;
     let named: Vec<String> = open.read().memory.sessions().iter().map(|session| session.id.to_string()).collect();
@@ -52,7 +52,7 @@ pub(crate) fn tell_episodes_while(engine: &Engine, user: &UserId, go_on: GoOn<'_
     Ok(receipts)
 }
 
-/// Sessions that are over and have turns nobody told.
+/// Number of sessions that are over and have turns without an episode.
 pub(crate) fn waiting(memory: &Memory, now: Timestamp) -> usize {
     let options = SegmentOptions::default();
     let is_due = |session: Option<&str>| {
@@ -64,8 +64,8 @@ pub(crate) fn waiting(memory: &Memory, now: Timestamp) -> usize {
     sessions + usize::from(is_due(None))
 }
 
-/// Looks at what was just added to: when a silence ended, when enough came together, and at the session before, which is
-/// over now.
+/// Segments the session of a new turn after a silence or enough new turns, and the session before it, which is over
+/// now.
 pub(crate) fn after_turn(engine: &Engine, open: &OpenMemory) -> Result<()> {
     let (session, before, look) = {
         let state = open.read();
@@ -87,8 +87,8 @@ pub(crate) fn after_turn(engine: &Engine, open: &OpenMemory) -> Result<()> {
     Ok(())
 }
 
-/// Tells one session, or what was said outside of any, as far as possible; to its end if `over`, or if the silence since
-/// says that it is over.
+/// Records the episodes of one session, or of turns outside any session; up to the end if `over`, or if the time since
+/// the last turn means that the session is over.
 pub(crate) fn tell(
     engine: &Engine,
     open: &OpenMemory,
@@ -105,8 +105,8 @@ pub(crate) fn tell(
     })
 }
 
-/// Tells again what a revert or an erasure left untold: an event may tell several episodes, and goes as a whole with one
-/// of their turns. Episodes that were reverted themselves stay away.
+/// Records again the episodes lost by a revert or an erasure: an event may contain several episodes and is lost as a
+/// whole with one of their turns. Episodes that were reverted themselves are not restored.
 pub(crate) fn retell(engine: &Engine, open: &OpenMemory, before: &Memory, cause: EventId) -> Result<Vec<Receipt>> {
     let (sessions, loose) = untold_again(before, &open.read().memory);
     let mut receipts = Vec::new();
@@ -119,7 +119,7 @@ pub(crate) fn retell(engine: &Engine, open: &OpenMemory, before: &Memory, cause:
     Ok(receipts)
 }
 
-/// The same as events that follow on `ahead`, the memory as it will be, to be appended together with what made it so.
+/// As [`retell`], but returns events sealed after `ahead`, to be appended in the same step as the revert.
 pub(crate) fn retold(engine: &Engine, before: &Memory, ahead: &mut Memory, cause: EventId) -> Result<Vec<SealedEvent>> {
     let (sessions, loose) = untold_again(before, ahead);
     let mut events = Vec::new();
@@ -132,10 +132,10 @@ pub(crate) fn retold(engine: &Engine, before: &Memory, ahead: &mut Memory, cause
     Ok(events)
 }
 
-/// Turns that are told no longer, or are back, and their sessions.
+/// Sessions with turns that lost their episode or were restored, and those turns.
 fn untold_again(before: &Memory, after: &Memory) -> (BTreeSet<Option<String>>, BTreeSet<ItemId>) {
     if before.items().episodes().next().is_none() {
-        // Where nobody tells anything, nothing is told again.
+        // Without episodes before, there is nothing to restore.
         return (BTreeSet::new(), BTreeSet::new());
     }
     let gone = |one: &&Episode| {
@@ -151,7 +151,7 @@ fn untold_again(before: &Memory, after: &Memory) -> (BTreeSet<Option<String>>, B
     (sessions, loose)
 }
 
-/// The episodes of the untold stretches of a session in which one of these sources stands.
+/// The episodes of those unsegmented stretches of a session that contain one of the sources in `loose`.
 fn told_anew(memory: &Memory, session: Option<&str>, loose: &BTreeSet<ItemId>, now: Timestamp) -> Result<Vec<Episode>> {
     let options = SegmentOptions::default();
     let mut turns: Vec<&HeldSource> = turns_backwards(memory, session).collect();
@@ -162,7 +162,7 @@ fn told_anew(memory: &Memory, session: Option<&str>, loose: &BTreeSet<ItemId>, n
     for stretch in turns.chunk_by(|one, next| is_told(one) == is_told(next)) {
         let last = stretch.last();
         if last.is_some_and(|held| !is_told(held)) && stretch.iter().any(|held| loose.contains(&held.source.id)) {
-            // A stretch before told ones does not go on; the last one may.
+            // A stretch before recorded episodes is complete; the last one may continue.
             let ended = first + stretch.len() < turns.len();
             let said = last.and_then(|held| held.source.said_at);
             let over = ended || said.is_some_and(|last| episode::is_over(last, now, &options));
@@ -173,7 +173,7 @@ fn told_anew(memory: &Memory, session: Option<&str>, loose: &BTreeSet<ItemId>, n
     Ok(all)
 }
 
-/// Episodes as events of a few each.
+/// Events with a few episodes each.
 fn drafts(session: Option<&str>, told: Vec<Episode>, cause: Option<EventId>) -> Vec<Draft> {
     let changes: Vec<Change> =
         told.into_iter().map(|one| Change::Drawn(DerivedChange::EpisodeRecorded(Box::new(one)))).collect();
@@ -190,7 +190,7 @@ fn turns_untold<'a>(memory: &'a Memory, session: Option<&str>) -> Vec<&'a HeldSo
     turns_untold_from(memory, session).1
 }
 
-/// The turns of a session that no episode has told yet, in order, and the place of the first of them.
+/// The last turns of a session without an episode, in order, and the position of the first of them.
 fn turns_untold_from<'a>(memory: &'a Memory, session: Option<&str>) -> (u32, Vec<&'a HeldSource>) {
     let mut untold: Vec<&HeldSource> = Vec::new();
     let mut place = 0;
@@ -205,7 +205,7 @@ fn turns_untold_from<'a>(memory: &'a Memory, session: Option<&str>) -> (u32, Vec
     (place, untold)
 }
 
-/// An episode is named after its first source, so that telling it again meets the same name.
+/// The id of an episode follows from its first source, so that recording it again gives the same id.
 fn named_after(source: ItemId) -> ItemId {
     ItemId { kind: ItemKind::Episode, bits: source.bits }
 }

@@ -1,4 +1,4 @@
-//! Conversations: their base truth, their turn logs and their episodes.
+//! Sessions: their base truth, turn logs, episodes, and the windows shown to language models.
 
 pub(crate) mod base_truth;
 pub(crate) mod episodes;

@@ -1,4 +1,4 @@
-//! Sessions: what conversations there are, and what each knows of itself.
+//! Lists sessions, and returns the state of one: base truth, turn log, raw window and artifacts.
 
 use jiff::Timestamp;
 use quipu_core::Memory;
@@ -14,43 +14,45 @@ use crate::error::{Error, Result};
 use crate::history::versions::{self, When};
 use crate::sessions::base_truth::{in_force, must_have};
 
-/// A session in figures.
+/// Figures of a session.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SessionOverview"))]
 pub struct SessionShown {
-    /// Its name.
+    /// Its id.
     pub session_id: String,
-    /// Exchanges.
+    /// Number of exchanges.
     pub turns: usize,
-    /// Entries of the base truth, hard exceptions among them.
+    /// Entries of the base truth, including hard exceptions.
     pub base_truth: usize,
     /// Hard exceptions.
     pub exceptions: usize,
-    /// Closed exchanges that are not told.
+    /// Closed exchanges without a summary.
     pub unsummarized: usize,
-    /// True if it was ended and did not go on.
+    /// True if it was ended and not resumed.
     pub is_over: bool,
-    /// When it began.
+    /// Time of the first message.
     pub first_said_at: Option<Timestamp>,
-    /// When something was last said.
+    /// Time of the last message.
     pub last_said_at: Option<Timestamp>,
 }
 
-/// An entry of a base truth as it is shown.
+/// An entry of a base truth for display.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "BaseTruthLine"))]
 pub struct TruthShown {
-    /// Its name.
+    /// Its id.
     pub id: ItemId,
-    /// What it is.
+    /// Its kind.
     pub kind: TruthKind,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// The turn it was summarised from; none if it was written by hand or merged.
+    /// The turn it was summarised from; `None` if it was set by hand or merged.
     pub turn: Option<u32>,
-    /// True if a person wrote it.
+    /// True if a person set it.
     pub by_hand: bool,
-    /// How far it may reach.
+    /// Trust of its source.
     pub trust: Trust,
-    /// Where it stands.
+    /// Its evidence.
     pub evidence: Vec<Evidence>,
     /// The event that made it.
     pub event_seq: Option<Seq>,
@@ -76,58 +78,60 @@ impl TruthShown {
     }
 }
 
-/// A line of the turn log as it is shown.
+/// A line of the turn log for display.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TurnLogLine"))]
 pub struct TurnShown {
-    /// Its number.
+    /// Number of the turn.
     pub turn: u32,
-    /// What the user wanted; the words themselves if it is `raw` or `unsummarized`.
+    /// Summary of the user's messages; their own words if `raw` or `unsummarized`.
     pub user_summary: String,
-    /// What was answered; the words themselves likewise.
+    /// Summary of the replies; their own words likewise.
     pub assistant_summary: String,
-    /// How deeply it was, or will be, summarised.
+    /// Depth of the existing or pending summary.
     pub depth: Depth,
-    /// True if the summariser failed for good.
+    /// True if the summariser failed permanently.
     pub raw: bool,
-    /// True if it is not told yet: a later turn tells it.
+    /// True if the summary is still due.
     pub unsummarized: bool,
-    /// What was proposed and not done.
+    /// Rejected proposals.
     pub refused: Vec<RefusedEntry>,
     /// Its sources.
     pub sources: Vec<ItemId>,
-    /// When it began.
+    /// Time of its first message.
     pub said_at: Option<Timestamp>,
 }
 
-/// What a session knows of itself.
+/// The state of a session.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionState {
-    /// Its name.
+    /// Its id.
     pub session_id: String,
-    /// The version this is.
+    /// The version of the state.
     pub version: Seq,
-    /// True if it was ended and did not go on.
+    /// True if it was ended and not resumed.
     pub is_over: bool,
-    /// What holds, hard exceptions first.
+    /// Entries in force, hard exceptions first.
     pub base_truth: Vec<TruthShown>,
-    /// One line a closed exchange.
+    /// One line per closed exchange.
     pub turn_log: Vec<TurnShown>,
-    /// The last exchanges word for word.
+    /// The last exchanges, word for word.
     pub raw_window: Vec<WindowTurn>,
-    /// Blocks of code, drafts and what came with messages, by turn.
+    /// Code blocks, drafts and attachments, by turn.
     pub artifacts: Vec<SessionArtifact>,
-    /// Turns that are not told yet.
+    /// Turns without a summary.
     pub unsummarized: Vec<u32>,
     /// The turn at which the base truth was last consolidated.
     pub consolidated_turn: u32,
-    /// Snapshots of the base truth that are kept.
+    /// Number of stored snapshots of the base truth.
     pub snapshots: usize,
 }
 
-/// Every session, in the order of its first source; then those that have only a base truth yet.
+/// Lists the sessions in the order of their first sources, then those that only have a base truth.
 ///
 /// # Errors
-/// `NotFound` without such a user or version.
+/// `NotFound` if there is no such user or version.
 pub fn sessions(engine: &Engine, user: &UserId, at: When) -> Result<Vec<SessionShown>> {
     on_version(engine, user, at, &mut |memory| {
         let begun = memory.sessions().iter().map(|session| session.id.to_string());
@@ -151,7 +155,7 @@ fn shown(memory: &Memory, session: &str) -> SessionShown {
     }
 }
 
-/// Closed exchanges of all sessions that are not told.
+/// Number of closed exchanges of all sessions without a summary.
 pub(crate) fn unsummarized(memory: &Memory) -> usize {
     let of = |name: &str| {
         session::exchanges(memory, name).iter().filter(|one| one.is_closed && one.summary.is_none()).count()
@@ -159,10 +163,10 @@ pub(crate) fn unsummarized(memory: &Memory) -> usize {
     memory.sessions().iter().map(|session| of(&session.id)).sum()
 }
 
-/// One session: base truth, turn log, raw window, artifacts, and what is not summarised.
+/// Returns the state of a session: base truth, turn log, raw window, artifacts, unsummarised turns.
 ///
 /// # Errors
-/// `NotFound` without such a session in that version.
+/// `NotFound` if there is no such session at that version.
 pub fn session(engine: &Engine, user: &UserId, session: &str, at: When) -> Result<SessionState> {
     on_version(engine, user, at, &mut |memory| {
         must_have(memory, session)?;
@@ -208,10 +212,10 @@ fn turn(engine: &Engine, exchange: &Exchange<'_>) -> TurnShown {
     }
 }
 
-/// The artifacts of a turn, or one of them: `3` or `3.1`.
+/// Returns the artifacts of a turn, or one of them: `3` or `3.1`.
 ///
 /// # Errors
-/// `NotFound` without such a session, or if there is nothing of that key; `Invalid` for a key of another form.
+/// `NotFound` if there is no such session or artifact; `Invalid` for a malformed key.
 pub fn session_artifacts(
     engine: &Engine,
     user: &UserId,
@@ -236,10 +240,10 @@ pub fn session_artifacts(
     })
 }
 
-/// The snapshots of a session's base truth, oldest first: one for each of the last consolidations.
+/// Returns the snapshots of a session's base truth, oldest first, one for each of the last consolidations.
 ///
 /// # Errors
-/// `NotFound` without such a session.
+/// `NotFound` if there is no such session.
 pub fn session_snapshots(engine: &Engine, user: &UserId, session: &str) -> Result<Vec<BaseTruthSnapshot>> {
     on_version(engine, user, When::Now, &mut |memory| {
         must_have(memory, session)?;

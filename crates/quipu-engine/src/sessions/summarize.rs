@@ -1,7 +1,8 @@
-//! Summarise: what was said in a session becomes its turn log and base truth, after the words are durable.
+//! Summaries: turns closed exchanges of a session into lines of its turn log and changes of its base truth.
 //!
-//! A predicate over state, not a queue: an exchange is due if it is closed and not told. Whatever fails leaves it so, and the
-//! next turn of the session tells it, oldest first. One command at a time works on a session; another one waits.
+//! What is due is computed from the state: an exchange is due if it is closed and has no summary. After a failure it is
+//! still due, and summarised with the next turn of the session, oldest first. Only one command at a time summarises a
+//! session.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,26 +18,26 @@ use serde::Serialize;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::lock::{Mutex, MutexGuard, Rank, before_slow_call};
+use crate::memory::GoOn;
 use crate::memory::OpenMemory;
 use crate::memory::checkpoint;
 use crate::memory::commit;
 use crate::memory::scan;
 use crate::ports::summarizer::{SummarizeError, Summarizer, SummaryInput};
-use crate::process::maintain::GoOn;
 use crate::sessions::base_truth::{self, Consolidated};
 
-/// How the rationale of a telling begins.
+/// Prefix of the rationale of a summary.
 const SUMMARIZED_BY: &str = "summarised by ";
-/// Sessions whose turn at the summariser is kept in mind although nobody waits.
+/// Number of idle session locks that are kept.
 const IDLE_TURNS_KEPT: usize = 64;
-/// How often a malformed answer is asked for again.
+/// Retries after a malformed answer.
 const RETRIES: usize = 1;
 
-/// What an engine keeps of its users' sessions beside the memory.
+/// Per-session state of an engine outside the memory.
 pub(crate) struct SessionLocks {
-    /// One lock a session: its exchanges are told one after the other.
+    /// One lock per session, so that its exchanges are summarised in order.
     turns: Mutex<BTreeMap<String, Arc<Mutex<()>>>>,
-    /// Exchanges whose telling someone took back, by their first source; none until it is asked for.
+    /// Exchanges whose summary was reverted or erased by a person, by their first source; computed on demand.
     left_alone: Mutex<Option<BTreeSet<ItemId>>>,
 }
 
@@ -56,31 +57,31 @@ impl SessionLocks {
         turns.entry(session.to_owned()).or_insert_with(|| Arc::new(Mutex::new(Rank::Turn, ()))).clone()
     }
 
-    /// To be called when events were reverted or erased.
+    /// Must be called after events were reverted or erased.
     pub(crate) fn forget(&self) {
         *self.left_alone.lock() = None;
     }
 }
 
-/// Waits for one's turn at a session.
+/// Locks a session.
 pub(crate) fn wait(turn: &Mutex<()>) -> MutexGuard<'_, ()> {
-    // It guards an order, nothing that could be left half done.
+    // The lock protects an order and no data, so poisoning can be ignored.
     turn.lock()
 }
 
-/// What summarising did.
+/// Result of summarising.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct SummarizeReport {
-    /// Exchanges that were told, in order.
+    /// Exchanges that were summarised, in order.
     pub summarized: Vec<Summarized>,
     /// Consolidations that were due.
     pub consolidated: Vec<Consolidated>,
-    /// Why the rest was not told, if it was not.
+    /// Why the rest was not summarised, if so.
     pub fault: Option<String>,
 }
 
 impl SummarizeReport {
-    /// Both together.
+    /// Combines two reports.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.summarized.extend(other.summarized);
         self.consolidated.extend(other.consolidated);
@@ -89,24 +90,24 @@ impl SummarizeReport {
     }
 }
 
-/// What to summarise.
+/// Options of summarising.
 #[derive(Debug, Clone, Default)]
 pub struct SummarizeOptions {
-    /// Only this conversation.
+    /// Only this session.
     pub session: Option<String>,
-    /// Also exchanges whose telling was taken back or erased.
+    /// Includes exchanges whose summary was reverted or erased.
     pub again: bool,
 }
 
-/// Tells every exchange that is closed and not told. What cannot be told now is told by a later command.
+/// Summarises every closed exchange without a summary. What fails now is due again at a later command.
 ///
 /// # Errors
-/// `Invalid` if the engine has no summariser; `NotFound` without such a session; else as for every append.
+/// `Invalid` if the engine has no summariser; `NotFound` if there is no such session; otherwise as for every append.
 pub fn summarize(engine: &Engine, user: &UserId, options: &SummarizeOptions) -> Result<SummarizeReport> {
     summarize_while(engine, user, options, &mut || Ok(true))
 }
 
-/// The same as long as `go_on` says so, which is asked before each exchange.
+/// As [`summarize`], while `go_on` returns true; it is called before each exchange.
 pub(crate) fn summarize_while(
     engine: &Engine,
     user: &UserId,
@@ -141,12 +142,12 @@ pub(crate) fn summarize_while(
     Ok(all)
 }
 
-/// True if telling may take seconds: then only who asks for it waits for it.
+/// Returns true if the summariser calls an external model and may take seconds. It then runs only on request.
 pub(crate) fn is_outside(engine: &Engine) -> bool {
     engine.summarizer.as_ref().is_some_and(|summarizer| summarizer.asks_outside())
 }
 
-/// Tells what a turn has closed, after what was left untold before it.
+/// Summarises the exchange that a turn has closed, after earlier ones that are due.
 pub(crate) fn after_turn(engine: &Engine, open: &OpenMemory, session: &str) -> Result<SummarizeReport> {
     if is_outside(engine) {
         return Ok(SummarizeReport::default());
@@ -159,12 +160,13 @@ pub(crate) fn after_turn(engine: &Engine, open: &OpenMemory, session: &str) -> R
     })
 }
 
-/// Tells every exchange of a session that is due, and consolidates where that is due.
+/// Summarises every due exchange of a session, and consolidates if that is due.
 pub(crate) fn run(engine: &Engine, open: &OpenMemory, session: &str) -> Result<SummarizeReport> {
     run_while(engine, open, session, false, &mut || Ok(true))
 }
 
-/// The same as long as `go_on` says so, which is asked before each exchange; with `again` also what was taken back.
+/// As [`run`], while `go_on` returns true; it is called before each exchange. With `again`, includes reverted
+/// summaries.
 fn run_while(
     engine: &Engine,
     open: &OpenMemory,
@@ -197,7 +199,7 @@ fn run_while(
     Ok(report)
 }
 
-/// The exchanges to tell, oldest first, by their first sources.
+/// The due exchanges of a session, oldest first, by their first sources.
 fn due(open: &OpenMemory, session: &str, again: bool) -> Result<Vec<ItemId>> {
     let untold: Vec<ItemId> = {
         let state = open.read();
@@ -211,7 +213,7 @@ fn due(open: &OpenMemory, session: &str, again: bool) -> Result<Vec<ItemId>> {
     Ok(untold.into_iter().filter(|opening| !left.contains(opening)).collect())
 }
 
-/// Exchanges of all sessions that are closed and not told, but for those whose telling was taken back.
+/// Number of due exchanges of all sessions.
 pub(crate) fn waiting(open: &OpenMemory) -> Result<usize> {
     let untold: Vec<ItemId> = {
         let state = open.read();
@@ -226,7 +228,7 @@ pub(crate) fn waiting(open: &OpenMemory) -> Result<usize> {
     Ok(untold.iter().filter(|opening| !left.contains(opening)).count())
 }
 
-/// Exchanges whose telling someone reverted or erased by hand: to tell them again would undo that.
+/// Exchanges whose summary a person reverted or erased; summarising them again would undo that.
 pub(crate) fn left_alone(open: &OpenMemory) -> Result<BTreeSet<ItemId>> {
     let known = open.sessions.left_alone.lock().clone();
     if let Some(known) = known {
@@ -251,7 +253,7 @@ pub(crate) fn left_alone(open: &OpenMemory) -> Result<BTreeSet<ItemId>> {
     Ok(found)
 }
 
-/// Tells one exchange. `Err` inside says why it cannot be told now.
+/// Summarises one exchange. The inner `Err` says why it cannot be done now.
 fn tell(
     engine: &Engine,
     open: &OpenMemory,
@@ -277,7 +279,7 @@ fn tell(
         report = None;
         let all = session::exchanges(&state.memory, session);
         let same = |one: &&Exchange<'_>| one.summary.is_none() && sources(one) == told_from;
-        // What was reverted, erased or added to meanwhile is looked at another time.
+        // The exchange was reverted, erased or extended meanwhile; it is due later.
         let Some(exchange) = all.iter().find(same) else { return Ok(Vec::new()) };
         let case = SessionDecisionInput { memory: &state.memory, session, exchange, options: &engine.sessions };
         let (changes, told) = session::summarize(&case, proposal.as_ref(), &mut |kind| engine.new_item_id(kind));
@@ -297,7 +299,7 @@ fn tell(
     Ok(Ok(report))
 }
 
-/// A proposal; `None` if every answer was malformed.
+/// Calls the summariser; `None` if every answer was malformed.
 fn propose(
     summarizer: &dyn Summarizer,
     telling: &SummaryInput,
@@ -328,7 +330,8 @@ fn telling(engine: &Engine, memory: &Memory, session: &str, exchange: &Exchange<
     }
 }
 
-/// Tells again what lost its telling with a source that was reverted or erased; not what was itself taken back.
+/// Summarises again what lost its summary with a reverted or erased source, but not summaries that were themselves
+/// reverted.
 pub(crate) fn retell(
     engine: &Engine,
     open: &OpenMemory,
@@ -356,7 +359,7 @@ pub(crate) fn retell(
     for (session, opening) in lost {
         let turn = open.sessions.turn(&session);
         let _order = wait(&turn);
-        // What cannot be told now stays flagged, as any other exchange.
+        // What fails now is due later, like any other exchange.
         if tell(engine, open, summarizer.as_ref(), &session, opening, Some(cause))?.is_err() {
             break;
         }

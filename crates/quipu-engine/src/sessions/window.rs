@@ -1,5 +1,5 @@
-//! The window of a conversation a language model is shown: the new messages, the talk just before them, and what is known
-//! already that bears on them.
+//! Builds the window of a conversation shown to a language model: new messages, the messages before them, and related
+//! known items.
 
 use std::collections::BTreeSet;
 
@@ -22,20 +22,21 @@ use crate::read::recall::{AtVersion, RecallOptions, recall_in};
 /// Most new messages of a window, and most bytes of them.
 const MESSAGES_MAX: usize = 16;
 const BYTES_MAX: usize = 8_000;
-/// Most bytes of one new message that are shown; the rest of a longer one is read by rules only.
+/// Most bytes of one new message; the rest is read by rules only.
 const MESSAGE_BYTES_MAX: usize = 6_000;
-/// Messages before the first new one, and most bytes of each; the same for what the assistant says between new ones.
+/// Most messages before the first new one, and most bytes of each; the byte limit also holds for replies of the
+/// assistant.
 const BEFORE_MAX: usize = 4;
 const CONTEXT_BYTES_MAX: usize = 400;
-/// Most known items, how many are looked for by each message, and by how many messages.
+/// Most known items, most items searched per message, most messages searched for, and most tasks.
 const KNOWN_MAX: usize = 40;
 const FOUND_MAX: usize = 6;
 const ASKED_MAX: usize = 8;
 const TASKS_MAX: usize = 10;
-/// The part of a message that is looked for, in bytes.
+/// Most bytes of a message that are used as a query.
 const QUERY_BYTES_MAX: usize = 300;
 
-/// How many of these sources, which follow one another, make one window: of one conversation, as far as they fit. At least one.
+/// How many of these consecutive sources fit into one window. They must belong to one session. At least one.
 pub(crate) fn length(memory: &Memory, sources: &[ItemId]) -> usize {
     let held = |id: &ItemId| memory.get(*id);
     let session = sources.first().and_then(held).and_then(|held| held.source.session.clone());
@@ -48,7 +49,7 @@ pub(crate) fn length(memory: &Memory, sources: &[ItemId]) -> usize {
     fits.count().max(1)
 }
 
-/// What the model is shown of these sources; nothing if none of them is there any more.
+/// Builds the window for these sources; `None` if none of them exists any more.
 pub(crate) fn build(engine: &Engine, open: &OpenMemory, sources: &[ItemId]) -> Result<Option<Window>> {
     let mut messages = {
         let state = open.read();
@@ -80,7 +81,7 @@ pub(crate) fn build(engine: &Engine, open: &OpenMemory, sources: &[ItemId]) -> R
     Ok(Some(with_known(open, messages, &found)))
 }
 
-/// The same without looking for what bears on the messages: about as long, and nobody is asked.
+/// As [`build`], without a search for related items: similar in length, and needs no embedder.
 pub(crate) fn without_search(open: &OpenMemory, sources: &[ItemId]) -> Option<Window> {
     let messages = messages(&open.read().memory, sources);
     messages.iter().any(|message| message.is_new).then(|| with_known(open, messages, &[]))
@@ -142,13 +143,13 @@ fn known(memory: &Memory, messages: &[WindowView], found: &[ItemId]) -> Vec<Know
             && !is_later(memory, &fact.evidence, end)
     };
     let new = |source: ItemId| messages.iter().find(|message| message.is_new && message.source == source);
-    // What rules have read in these very messages comes first: each is to be judged.
+    // Facts that rules have read from these messages come first, because the model must judge each.
     let read = items.facts().filter(counts).filter_map(|fact| {
         let places: Option<Vec<&WindowView>> = fact.evidence.iter().map(|place| new(place.source)).collect();
         let message = places?.first().copied()?;
         Some((fact, message))
     });
-    // In the order they were read in, which is the same in every memory that was told the same; ids are not.
+    // In the order of extraction, which is deterministic; ids are not.
     let place = |fact: &Fact| (items.made_by(fact.id), fact.evidence.first().map(|at| at.start), fact.text.clone());
     let mut read: Vec<(&Fact, &WindowView)> = read.collect();
     read.sort_by_cached_key(|(fact, _)| place(fact));
@@ -156,7 +157,8 @@ fn known(memory: &Memory, messages: &[WindowView], found: &[ItemId]) -> Vec<Know
         seen.insert(fact.id);
         all.push(of_fact(fact, all.len() + 1, Some(message.mark.clone())));
     }
-    // Rules of the user's and what holds one value bear on everything; what was said last is changed soonest.
+    // The user's constraints and single-valued facts are always relevant; of the others, the latest are the most likely
+    // to change.
     let (mut always, mut others): (Vec<&Fact>, Vec<&Fact>) = items
         .facts()
         .filter(counts)
@@ -187,10 +189,10 @@ fn known(memory: &Memory, messages: &[WindowView], found: &[ItemId]) -> Vec<Know
     all
 }
 
-/// The place of something said among all that was said: by its time, then in the order it was recorded in.
+/// The position of a source in a memory: by time, then by order of recording.
 type TurnPosition = (Option<Timestamp>, u32);
 
-/// The place of the last new message.
+/// The position of the last new message.
 fn end(memory: &Memory, messages: &[WindowView]) -> Option<TurnPosition> {
     messages.iter().filter(|message| message.is_new).filter_map(|message| place_of(memory, message.source)).max()
 }
@@ -199,8 +201,8 @@ fn place_of(memory: &Memory, source: ItemId) -> Option<TurnPosition> {
     memory.find(source).zip(memory.get(source)).map(|(ordinal, held)| (held.source.said_at, ordinal))
 }
 
-/// True for what rests only on words that were said after the window: rules have read them already, a model that reads the
-/// window must not be told what comes of it.
+/// Returns true for items based only on sources after the window. Rules have read those already, but they must not
+/// influence the reading of the window.
 fn is_later(memory: &Memory, evidence: &[Evidence], end: Option<TurnPosition>) -> bool {
     let later = |at: &Evidence| end.zip(place_of(memory, at.source)).is_some_and(|(end, place)| place > end);
     !evidence.is_empty() && evidence.iter().all(later)
@@ -216,7 +218,7 @@ fn of_fact(fact: &Fact, number: usize, read_in: Option<String>) -> KnownItem {
     }
 }
 
-/// The beginning of a text, cut between characters.
+/// The start of a text, cut at a character boundary.
 fn cut(text: &str, most: usize) -> &str {
     let mut end = most.min(text.len());
     while !text.is_char_boundary(end) {

@@ -1,4 +1,4 @@
-//! Backup and restore: whole ledgers as single files, proven by their head hash.
+//! Backup and restore of whole ledgers as single files, verified by their head hash.
 
 use std::path::{Path, PathBuf};
 
@@ -10,25 +10,25 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::memory::checkpoint;
 
-/// What a backup folder holds, in `manifest.json`.
+/// Content of `manifest.json` in a backup folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Version of this page.
+    /// Version of the format.
     pub schema_version: u32,
-    /// One file a user.
+    /// One entry per user.
     pub users: Vec<BackedUp>,
 }
 
 /// One user's backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackedUp {
-    /// Whose.
+    /// The user.
     pub user_id: UserId,
-    /// The file, beside the manifest.
+    /// Name of the file, in the folder of the manifest.
     pub file: String,
     /// The newest event in it.
     pub head_seq: Seq,
-    /// Its hash.
+    /// Hash of that event.
     pub head_hash: String,
     /// Size in bytes.
     pub bytes: u64,
@@ -41,7 +41,7 @@ fn io(what: &str, path: &Path, error: &std::io::Error) -> Error {
     Error::Unavailable(format!("{what} {}: {error}", path.display()))
 }
 
-/// Copies the ledgers of the given users into a new folder and checks each copy's head hash.
+/// Copies the ledgers of the given users into a new folder and checks the head hash of each copy.
 ///
 /// # Errors
 /// `Refused` if the folder exists and is not empty; `Corrupt` if a copy does not have the head of its original.
@@ -78,12 +78,12 @@ pub fn backup(engine: &Engine, users: &[UserId], folder: &Path) -> Result<Manife
     Ok(manifest)
 }
 
-/// Writes beside, syncs, renames, syncs the folder: the file is whole or not there.
+/// Writes a temporary file, syncs, renames, and syncs the folder, so that the file is complete or missing.
 pub fn write_durably(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     write_with(std::fs::OpenOptions::new().write(true).create(true).truncate(true), path, bytes)
 }
 
-/// The same for a file that only its owner may read.
+/// As [`write_durably`], for a file that only its owner may read.
 pub fn write_privately(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -101,30 +101,30 @@ fn write_with(options: &std::fs::OpenOptions, path: &Path, bytes: &[u8]) -> std:
     drop(file);
     std::fs::rename(&beside, path)?;
     match path.parent() {
-        // A bare name lies in the working folder.
+        // A name without a folder is in the working directory.
         Some(folder) if folder.as_os_str().is_empty() => std::fs::File::open(".")?.sync_all(),
         Some(folder) => std::fs::File::open(folder)?.sync_all(),
         None => Ok(()),
     }
 }
 
-/// What a restore did for one user.
+/// Result of restoring one user.
 #[derive(Debug, Clone, Serialize)]
 pub struct Restored {
-    /// Whose.
+    /// The user.
     pub user_id: UserId,
     /// The version now in use.
     pub head_seq: Seq,
-    /// Its hash, equal to the manifest's.
+    /// Hash of that event, equal to the manifest's.
     pub head_hash: String,
-    /// Where the ledger that was there before is now.
+    /// Where the previous ledger was moved to.
     pub set_aside: Option<PathBuf>,
 }
 
 /// Reads a backup folder's manifest.
 ///
 /// # Errors
-/// `NotFound` without one; `Corrupt` if it cannot be read.
+/// `NotFound` if there is none; `Corrupt` if it cannot be read.
 pub fn read_manifest(folder: &Path) -> Result<Manifest> {
     let path = folder.join(MANIFEST);
     let bytes =
@@ -132,13 +132,13 @@ pub fn read_manifest(folder: &Path) -> Result<Manifest> {
     serde_json::from_slice(&bytes).map_err(|error| Error::Corrupt(format!("{}: {error}", path.display())))
 }
 
-/// Puts users' ledgers back from a backup folder and verifies every event of each.
+/// Restores users' ledgers from a backup folder and verifies every event.
 ///
-/// Without `replace` a user who has a memory is refused; with it, the ledger that is there is set aside, not deleted.
+/// Without `replace` an existing memory is an error; with it, the existing ledger is set aside.
 ///
 /// # Errors
-/// `NotFound` if the backup has no such user; `Corrupt` if a file is not what the manifest says: then the restored
-/// ledger stays in place for inspection and the message says so.
+/// `NotFound` if the backup has no such user; `Corrupt` if a file does not match the manifest. The restored ledger then
+/// stays in place for inspection, and the message says so.
 pub fn restore(engine: &Engine, folder: &Path, users: Option<&[UserId]>, replace: bool) -> Result<Vec<Restored>> {
     let manifest = read_manifest(folder)?;
     if let Some(missing) =
@@ -154,7 +154,7 @@ pub fn restore(engine: &Engine, folder: &Path, users: Option<&[UserId]>, replace
         }
         engine.forget_open(&held.user_id);
         let set_aside = engine.store.restore(&held.user_id, &folder.join(&held.file), replace)?;
-        // Somebody may have appended already: what the manifest names has to be there, not at the end.
+        // More events may have been appended already, so the manifest's head need not be the last event.
         let hash = blake3::Hash::from_hex(&held.head_hash)
             .map_err(|error| Error::Corrupt(format!("the manifest names a hash that is none: {error}")))?;
         let pins = (held.head_seq > 0).then_some(Pin { seq: held.head_seq, hash });

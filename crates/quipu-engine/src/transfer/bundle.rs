@@ -1,4 +1,4 @@
-//! Bundles: a whole ledger in one signed file, made here and taken up elsewhere, byte for byte.
+//! Bundles: a whole ledger in one signed file, exported and imported byte for byte.
 
 use quipu_core::event::Hash;
 use quipu_core::id::UserId;
@@ -12,28 +12,28 @@ use crate::history::verify;
 use crate::memory::Watch;
 use crate::ports::Signer;
 
-/// What a bundle proves.
+/// Result of verifying a bundle.
 #[derive(Debug, Clone, Serialize)]
 pub struct BundleVerdict {
-    /// The chain's verdict; the sealed head is one of its pins.
+    /// Result for the hash chain; the sealed head is one of the pins.
     #[serde(flatten)]
     pub ledger: Verification,
-    /// The key it is signed with, in hexadecimal.
+    /// The signing key, in hexadecimal.
     pub public_key: String,
-    /// True if that key made the signature.
+    /// True if the signature is valid for that key.
     pub signature_holds: bool,
-    /// True if that key is the one that was expected; none if any would do.
+    /// True if that key is the expected one; `None` if any key is accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_key: Option<bool>,
 }
 
 impl BundleVerdict {
-    /// True if the ledger is whole and intact, and signed by whom it should be.
+    /// Returns true if the ledger is complete and intact, and signed with the expected key.
     pub fn is_intact(&self) -> bool {
         self.ledger.is_intact() && self.signature_holds && self.expected_key != Some(false)
     }
 
-    /// Why it is not, in words.
+    /// Why the bundle is not intact.
     fn fault(&self) -> Option<String> {
         if self.is_intact() {
             return None;
@@ -48,10 +48,10 @@ impl BundleVerdict {
     }
 }
 
-/// A user's whole ledger as a signed bundle.
+/// Exports a user's whole ledger as a signed bundle.
 ///
 /// # Errors
-/// `NotFound` without such a user; `Corrupt` if the ledger is not intact: what is damaged is not vouched for.
+/// `NotFound` if there is no such user; `Corrupt` if the ledger is damaged, which must not be signed.
 pub fn bundle(engine: &Engine, user: &UserId, signer: &dyn Signer) -> Result<String> {
     let open = engine.open(user)?;
     let events = verify::at_one_moment(open.writer()?.ledger.as_mut(), &mut |ledger, head| {
@@ -66,7 +66,7 @@ pub fn bundle(engine: &Engine, user: &UserId, signer: &dyn Signer) -> Result<Str
     if let Some(damage) = verdict.damage.first() {
         let (seq, reason) = (damage.seq, &damage.reason);
         return Err(Error::Corrupt(format!(
-            "the ledger is damaged and not handed on: event {seq}: {reason}. `quipu verify -u {user}` tells all"
+            "the ledger is damaged and not exported: event {seq}: {reason}. `quipu verify -u {user}` lists all"
         )));
     }
     let seal = Seal { user_id: user.clone(), head_seq: verdict.head_seq, head_hash: verdict.head_hash };
@@ -75,10 +75,10 @@ pub fn bundle(engine: &Engine, user: &UserId, signer: &dyn Signer) -> Result<Str
     Ok(ledger::write_bundle(&signed, &events)?)
 }
 
-/// Checks a bundle: every event, every digest, where it ends, and who vouches for that.
+/// Verifies a bundle: every event and digest, its end, and the signature.
 ///
 /// # Errors
-/// `Invalid` if it is no bundle.
+/// `Invalid` if it is not a bundle.
 pub fn verify_bundle(text: &str, key: Option<&str>, signer: &dyn Signer, pins: &[Pin]) -> Result<BundleVerdict> {
     opened(text, key, signer, pins).map(|(verdict, _)| verdict)
 }
@@ -94,7 +94,7 @@ fn opened(
     let hash = Hash::from_hex(&signed.seal.head_hash)
         .map_err(|error| Error::Invalid(format!("not a bundle: the head's hash: {error}")))?;
     let mut pins = pins.to_vec();
-    // A pin alone would let events follow the sealed one.
+    // A pin alone would allow events after the sealed head.
     pins.push(Pin { seq: signed.seal.head_seq, hash });
     let mut verdict = verify::verify_events(&signed.seal.user_id, events.iter(), &pins);
     if verdict.head_seq != signed.seal.head_seq {
@@ -110,10 +110,10 @@ fn opened(
     Ok((BundleVerdict { ledger: verdict, public_key: signed.public_key, signature_holds, expected_key }, events))
 }
 
-/// Takes up a bundle as a new user's ledger, byte for byte, once everything in it has proved true.
+/// Imports a bundle as a new user's ledger, byte for byte, after verifying it.
 ///
 /// # Errors
-/// `Corrupt` if something in it is not true; `Refused` if the user has a memory here.
+/// `Corrupt` if the verification fails; `Refused` if the user has a memory here.
 pub fn import_bundle(
     engine: &Engine,
     text: &str,

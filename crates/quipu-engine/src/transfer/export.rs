@@ -1,4 +1,4 @@
-//! Export: a memory in shapes others read.
+//! Exports a memory in other formats.
 
 use quipu_core::artifact::{GlobalMemory, TopicMemory, global_page, topic_page};
 use quipu_core::id::UserId;
@@ -9,21 +9,21 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files;
 
-/// In which shape.
+/// Format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportFormat {
-    /// Everything: the core document, every item with its history, every word.
+    /// The core document, and every item with its history and text.
     Json,
-    /// The pages a vault would hold, in one text.
+    /// The pages of the plain files, in one text.
     Markdown,
-    /// `{"memories": […]}`, as mem0 lists and takes them: what holds now.
+    /// `{"memories": […]}`, as mem0 lists and imports them; only what holds now.
     Mem0,
 }
 
-/// A memory in one text.
+/// Exports a memory as one text.
 ///
 /// # Errors
-/// `NotFound` without such a user.
+/// `NotFound` if there is no such user.
 pub fn export(engine: &Engine, user: &UserId, format: ExportFormat) -> Result<String> {
     match format {
         ExportFormat::Json => page(&everything(engine, user)?),
@@ -101,7 +101,7 @@ fn memories(engine: &Engine, user: &UserId) -> Result<Value> {
     Ok(json!({ "memories": held.iter().map(memory).collect::<Vec<_>>() }))
 }
 
-/// The pages one after the other, without what only a folder needs.
+/// Joins the pages, without what only a folder needs.
 fn pages(global: &GlobalMemory, topics: &[TopicMemory]) -> String {
     let mut text = plain(&global_page(global));
     for topic in topics {
@@ -111,7 +111,7 @@ fn pages(global: &GlobalMemory, topics: &[TopicMemory]) -> String {
     text
 }
 
-/// A page without its front matter, its block ids and its links.
+/// A page without front matter, block ids and links.
 fn plain(page: &str) -> String {
     let body = page.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or(page, |(_, body)| body);
     let mut text = String::with_capacity(body.len());
@@ -123,7 +123,7 @@ fn plain(page: &str) -> String {
     text
 }
 
-/// `[[topics/work/topic_memory|Work]]` becomes `Work`. Brackets of people's words are escaped and stay.
+/// Replaces `[[topics/work/topic_memory|Work]]` by `Work`. Brackets in people's words are escaped and kept.
 fn unlinked(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let mut rest = line;

@@ -1,7 +1,7 @@
-//! Migrate: flat summaries become structure.
+//! Migration: turns a flat summary into structured memory.
 //!
-//! Extract, map to the core document by patches, put what is unsure into review, keep every sentence as an episode that is
-//! linked to the places it influenced; and say what was not understood.
+//! Extracts facts, maps them to the core document by patches, opens reviews for uncertain ones, keeps every sentence as
+//! an episode linked to the fields it influenced, and reports what was not understood.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -31,41 +31,41 @@ use crate::write::novelty::{self, Values};
 use crate::write::remember::redact;
 use crate::write::replayed_answer;
 
-/// What came of flat text.
+/// Result of a migration.
 #[derive(Debug, Clone, Serialize)]
 pub struct Migration {
-    /// True if nothing was recorded because only a report was asked for.
+    /// True if nothing was recorded (dry run).
     pub dry_run: bool,
-    /// True if the same request was answered before and nothing was appended now.
+    /// True if the same request was recorded before and nothing was appended now.
     pub replayed: bool,
-    /// The source that holds the text, word for word.
+    /// The source with the text, word for word.
     pub source: ItemId,
-    /// What came of it, one by one.
+    /// What was recorded from it.
     pub understood: Understanding,
-    /// The core document afterwards.
+    /// The core document after the migration.
     pub core: Value,
-    /// The sentences, each kept as an episode, with the places of the core document it influenced.
+    /// The sentences, each kept as an episode, with the fields of the core document it influenced.
     pub episodes: Vec<(String, Vec<String>)>,
-    /// Sentences nothing was read from.
+    /// Sentences from which nothing was extracted.
     pub not_understood: Vec<String>,
 }
 
-/// How to migrate.
+/// Options of a migration.
 #[derive(Debug, Clone, Default)]
 pub struct MigrateOptions {
-    /// When the text was written; unknown stays unknown.
+    /// Time of the text, if known.
     pub said_at: Option<Timestamp>,
-    /// Only report what would come of it.
+    /// Reports the result without recording it.
     pub dry_run: bool,
-    /// Sending the same text with the same key again has no second effect, and gets the first answer.
+    /// A repeated text with the same key has no second effect and gets the first answer.
     pub idempotency_key: Option<String>,
 }
 
-/// Turns a flat summary the user stands by into structure.
+/// Turns a flat summary, as a statement of the user, into structured memory.
 ///
 /// # Errors
-/// `Invalid` for an empty or too long text; `Refused` without an extractor, or if the idempotency key was used for another
-/// request or for one of which something was erased since; else as for every append.
+/// `Invalid` for an empty or too long text; `Refused` without an extractor, or if the idempotency key was used for
+/// another request or for one of which something was erased since; otherwise as for every append.
 pub fn migrate(engine: &Engine, user: &UserId, text: &str, options: &MigrateOptions) -> Result<Migration> {
     let Some(extractor) = engine.extractor.as_deref() else {
         return Err(Error::Refused("nothing reads facts here: no extractor is configured".to_owned()));
@@ -81,7 +81,7 @@ pub fn migrate(engine: &Engine, user: &UserId, text: &str, options: &MigrateOpti
         artifacts: Vec::new(),
         native_id: None,
     };
-    // The request is what was sent, before secrets are taken out of it.
+    // The request is hashed as sent, before secrets are redacted.
     let request = source.content_hash();
     let idempotency = commit::idempotency(options.idempotency_key.as_deref(), &[b"migrate", request.as_bytes()]);
     redact(&mut source);
@@ -114,7 +114,7 @@ pub fn migrate(engine: &Engine, user: &UserId, text: &str, options: &MigrateOpti
     Ok(report(state.memory.core(), source.id, understood, &episodes))
 }
 
-/// The answer of the first time. What an interrupted migration left undone is done now.
+/// The answer to a repeated request. Completes an interrupted migration.
 fn again(engine: &Engine, open: &OpenMemory, receipt: &Receipt) -> Result<Migration> {
     unread::catch_up(engine, open, usize::MAX, &mut |_, _| {})?;
     let mut effects = replayed_answer::effects(open, receipt)?;
@@ -122,7 +122,7 @@ fn again(engine: &Engine, open: &OpenMemory, receipt: &Receipt) -> Result<Migrat
     let Some(held) = then.sources().last().filter(|held| held.seq == receipt.seq) else {
         return Err(Error::Bug(format!("event {} recorded no source", receipt.seq)));
     };
-    // Every text has a sentence, so a migration that came to its end has told one; one that was taken back is not told.
+    // A complete migration has at least one episode; sentences of a reverted text are not recorded again.
     let is_there = open.read().memory.find(held.source.id).is_some();
     if effects.episodes().is_empty() && is_there {
         backfill(engine, open, &held.source, receipt.event_id)?;
@@ -134,7 +134,7 @@ fn again(engine: &Engine, open: &OpenMemory, receipt: &Receipt) -> Result<Migrat
     Ok(Migration { replayed: true, ..report(then.core(), held.source.id, understood, &effects.episodes()) })
 }
 
-/// What it would be, on a copy of the memory.
+/// The result of a dry run, on a copy of the memory.
 fn tried(
     engine: &Engine,
     extractor: &dyn crate::ports::Extractor,
@@ -160,7 +160,7 @@ fn tried(
     Ok(Migration { dry_run: true, ..report(memory.core(), source.id, understood, &episodes) })
 }
 
-/// Folds in what was not recorded.
+/// Folds in an event that is not recorded.
 fn apply(engine: &Engine, memory: &mut Memory, draft: Draft) {
     let header = Header {
         user: memory.user().clone(),
@@ -197,7 +197,7 @@ fn backfill(engine: &Engine, open: &OpenMemory, source: &Source, cause: EventId)
     Ok(episodes)
 }
 
-/// An episode a sentence, with the facts read in it.
+/// One episode per sentence, with the facts read from it.
 fn told(memory: &Memory, source: &Source, name: &mut dyn FnMut(ItemKind) -> ItemId) -> Result<Vec<Episode>> {
     let sentences: Vec<Range<usize>> = episode::sentences(&source.text);
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! What enters a memory from files of other programs, and what leaves it: import, migration, export, bundles, backups.
+//! Moves memories in and out: import from other systems, migration of flat text, export, bundles, backups.
 
 pub mod backup;
 pub mod bundle;

@@ -1,5 +1,5 @@
-//! Shelf: texts an agent keeps under names of its own choice. They are put, replaced and taken away; every version stays in the
-//! history, and recall finds the newest as what an agent said.
+//! Texts that an agent stores under names of its own. They can be created, replaced and removed; every version stays in
+//! the history, and recall finds the newest as said by an agent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,65 +13,65 @@ use serde::Serialize;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::memory::checkpoint;
+use crate::memory::entry_point::{self, EntryPoint};
 use crate::memory::{Receipt, commit};
 use crate::memory::{State, fold};
-use crate::write::entry_point::{self, EntryPoint};
 use crate::write::remember;
 use crate::write::reword;
 
-/// Kind of the artifact that says when a text was first said, or stood under its name, in other words.
+/// Kind of the artifact that contains the time of the first version of a text.
 const SINCE: &str = "since";
-/// Kind of the artifact that holds a text without a word in it.
+/// Kind of the artifact that contains a text of only white space.
 const BLANK: &str = "blank";
 
-/// A text on the shelf.
+/// A stored text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AgentFile {
     /// Its name.
     pub name: String,
     /// The text.
     pub text: String,
-    /// The item that holds this version.
+    /// The item that contains this version.
     pub id: ItemId,
-    /// What it is about.
+    /// Its topic.
     pub topic: Option<String>,
-    /// Since when something stands under this name.
+    /// Time of the first version under this name.
     pub created_at: Option<Timestamp>,
-    /// When this version was put.
+    /// Time of this version.
     pub updated_at: Option<Timestamp>,
-    /// The event that put it.
+    /// The event that recorded it.
     pub event_seq: Seq,
 }
 
-/// What stands under names that begin alike, by name.
+/// Stored texts by name.
 pub type AgentFiles = BTreeMap<String, AgentFile>;
 
 /// A step of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileChange {
-    /// This text stands under this name, whatever stood there.
+    /// Stores a text under a name, replacing any existing one.
     Put {
         /// The name.
         name: String,
         /// The text.
         text: String,
-        /// What it is about.
+        /// The topic.
         topic: Option<String>,
     },
-    /// What stands under one name stands under another.
+    /// Renames a text.
     Move {
         /// The old name.
         from: String,
         /// The new name.
         to: String,
-        /// What it is about now.
+        /// The new topic.
         topic: Option<String>,
     },
-    /// Nothing stands under this name any more.
+    /// Removes the text with this name.
     Take(String),
 }
 
-/// What stands under names that begin with `prefix`; nothing, if there is no such user.
+/// Lists the texts whose names begin with `prefix`; empty if there is no such user.
 ///
 /// # Errors
 /// As for opening a memory.
@@ -83,7 +83,7 @@ pub fn shelf(engine: &Engine, user: &UserId, prefix: &str) -> Result<AgentFiles>
     }
 }
 
-/// True for what a shelf holds, and for versions of it.
+/// Returns true for versions of stored texts.
 pub(crate) fn is_shelved(from: SourceKind, source: &Source) -> bool {
     source.kind() == ItemKind::Entry
         && source.role == Role::Assistant
@@ -91,14 +91,14 @@ pub(crate) fn is_shelved(from: SourceKind, source: &Source) -> bool {
         && source.native_id.is_some()
 }
 
-/// When something was first said, where its words took the place of others.
+/// Time of the first version of a source that replaced others.
 pub(crate) fn first_said(source: &Source) -> Option<Timestamp> {
     let since =
         source.artifacts.iter().find(|one| one.kind == SINCE).and_then(|since| since.name.as_deref()?.parse().ok());
     since.or(source.said_at)
 }
 
-/// Goes with words that take the place of others: when those were first said.
+/// The artifact for a source that replaces others: the time of the first version.
 pub(crate) fn since(first: Timestamp) -> Artifact {
     Artifact { kind: SINCE.to_owned(), name: Some(first.to_string()), text: String::new() }
 }
@@ -126,12 +126,12 @@ fn standing(memory: &Memory, prefix: &str) -> AgentFiles {
     found
 }
 
-/// Changes what stands under names that begin with `prefix`, as it came in through `entry`: all steps or none. `decide` sees what stands there as it is when
-/// it is changed; without steps nothing is recorded, and no memory is made.
+/// Changes texts whose names begin with `prefix`, recorded as received through `entry`: all steps or none. `decide`
+/// receives the texts as they are when they are changed; without steps nothing is recorded, and no memory is created.
 ///
 /// # Errors
-/// `Invalid` for a name or text that cannot be kept; `NotFound` for a move of what is not there; `Refused` if something that came
-/// in with another key is to be moved or taken away; as for every append.
+/// `Invalid` for an invalid name or text; `NotFound` if a text to move does not exist; `Refused` if a text to move or
+/// remove was stored with another key; otherwise as for every append.
 pub fn arrange(
     engine: &Engine,
     user: &UserId,
@@ -147,14 +147,14 @@ pub fn arrange(
         let foreign = taken(&steps).find(|name| shelf.get(*name).is_some_and(|kept| foreign.contains(&kept.event_seq)));
         if let Some(name) = foreign {
             return Err(Error::Refused(format!(
-                "{name:?} was kept with another key; only a caller with that key takes it away"
+                "{name:?} was stored with another key; only a caller with that key may remove it"
             )));
         }
         drafts(engine, state, &shelf, steps, &reference)
     };
     let mut open = engine.open(user)?;
     if open.is_absent() {
-        // Tried on an empty memory first: what comes to nothing makes none.
+        // First decided on an empty memory, so that no steps create no memory.
         let empty = drafted(&State::empty(engine, user))?;
         let Some(first) = empty.into_iter().next() else { return Ok(Vec::new()) };
         open = commit::open_or_create(engine, user.into(), &mut |_| Ok(first.clone()))?;
@@ -166,7 +166,7 @@ pub fn arrange(
     Ok(receipts)
 }
 
-/// The names whose texts some steps move or take away.
+/// The names of texts that are moved or removed.
 fn taken(steps: &[FileChange]) -> impl Iterator<Item = &String> {
     steps.iter().filter_map(|step| match step {
         FileChange::Move { from, .. } => Some(from),
@@ -175,7 +175,8 @@ fn taken(steps: &[FileChange]) -> impl Iterator<Item = &String> {
     })
 }
 
-/// The events that put what stands there now and came with another key. What was put before keys were noted is nobody's.
+/// The events of current texts that were stored with another key. Texts from before keys were recorded belong to no
+/// key.
 fn foreign(engine: &Engine, user: &UserId, prefix: &str, entry: &EntryPoint) -> Result<BTreeSet<Seq>> {
     let open = engine.open(user)?;
     let mut found = BTreeSet::new();
@@ -190,7 +191,7 @@ fn foreign(engine: &Engine, user: &UserId, prefix: &str, entry: &EntryPoint) -> 
     Ok(found)
 }
 
-/// What is put away is an event of its own: erasing the new version does not bring the old one back.
+/// Retractions are a separate event, so that erasing the new version does not restore the old one.
 fn drafts(
     engine: &Engine,
     state: &State,
@@ -209,7 +210,7 @@ fn drafts(
                 made.insert(name.clone(), source(engine, name, &text, topic, since)?);
             }
             FileChange::Move { from, to, topic } => {
-                let missing = || Error::NotFound(format!("nothing stands under {from:?}"));
+                let missing = || Error::NotFound(format!("there is no text named {from:?}"));
                 let old = shelf.get(&from).ok_or_else(missing)?;
                 gone.extend([old.id].into_iter().chain(shelf.get(&to).map(|there| there.id)));
                 made.insert(to.clone(), source(engine, to, &old.text, topic, old.created_at)?);

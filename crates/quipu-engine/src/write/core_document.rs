@@ -1,4 +1,4 @@
-//! The core document: reading it, and changing it by guarded patches.
+//! Changes the core document by guarded patches.
 
 use quipu_core::core_document::{self, Patch};
 use quipu_core::event::{Actor, Draft, Origin, SourceKind};
@@ -11,38 +11,38 @@ use crate::memory::State;
 use crate::memory::checkpoint;
 use crate::memory::{Receipt, commit};
 
-/// How to patch.
+/// Options of an edit.
 #[derive(Debug, Clone, Default)]
 pub struct PatchOptions {
-    /// Sending the same patch with the same key again has no second effect.
+    /// A repeated edit with the same key has no second effect.
     pub idempotency_key: Option<String>,
     /// Why the document changes.
     pub rationale: Option<String>,
-    /// How sure, 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: Option<f64>,
-    /// The message or tool that led to it, by name.
+    /// Reference of the event, such as a message or tool.
     pub reference: Option<String>,
 }
 
-/// A change of the document as the caller thinks of it.
+/// An edit of the document.
 #[derive(Debug, Clone)]
 pub enum CoreEdit {
     /// An RFC 6902 patch.
     Patch(Patch),
-    /// Put a value at a pointer, making what is missing on the way.
+    /// Sets the value at a pointer, creating missing parents.
     Set(String, Value),
-    /// Take away what is at a pointer.
+    /// Removes the value at a pointer.
     Unset(String),
 }
 
-/// Patches the core document.
+/// Edits the core document.
 ///
-/// The recorded patch carries `test` operations for everything it replaces or removes, so that it can never hit another
-/// value when it is replayed on a history with reverts. It does not depend on the events that made the objects and lists
-/// it adds to. Returns once the event is durable.
+/// The recorded patch has `test` operations for everything it replaces or removes, so that it cannot change another
+/// value when it is replayed on a history with reverts. It does not depend on the events that created the objects and
+/// lists it adds to. Returns once the event is durable.
 ///
 /// # Errors
-/// - `Invalid`, `Refused` or `NotFound`: the patch is malformed, too large, does not apply, or leaves the document
+/// - `Invalid`, `Refused` or `NotFound`: the patch is malformed, too large, does not apply, or makes the document
 ///   invalid under its category's schema. The text names the operation or path. Nothing is changed.
 /// - `Conflict`, `Unavailable`: as for every append.
 pub fn edit_core<'a>(
@@ -67,7 +67,7 @@ pub fn edit_core<'a>(
             CoreEdit::Set(pointer, value) => core_document::set_within(document, pointer, value.clone())?,
             CoreEdit::Unset(pointer) => (Vec::new(), core_document::unset(document, pointer)?),
         };
-        // What stands in the document by the user's hand is so: the facts follow in the same event.
+        // Values set by the user are authoritative, so the facts are adjusted in the same event.
         let desk = engine.desk(&state.memory);
         let changes = desk.edit(within, &wanted, &mut |kind| engine.new_item_id(kind))?;
         Ok(Draft {

@@ -1,5 +1,4 @@
-//! Hand words: the words of an edit become a source of their own, so that recall finds what a person entered as it finds what
-//! was said.
+//! Records the text of an edit by hand as a source, so that recall finds it like any other statement.
 
 use std::collections::BTreeMap;
 
@@ -15,17 +14,17 @@ use crate::error::Result;
 use crate::process::understand::WRITTEN;
 use crate::write::remember;
 
-/// Kind of the artifact that names the item whose place an edit took.
+/// Kind of the artifact that contains the id of the edited item.
 const INSTEAD_OF: &str = "instead_of";
 
-/// Gives what an edit makes a source with the words of it, in the same event: a fact that was entered by hand and names no
-/// evidence, and a task or a note in the place of `item`. Changes that make no such item stay as they are. The words of an edit
-/// before this one are put away: they say nothing that holds.
+/// Adds a source with the edited text to the items an edit makes, in the same event: to a fact entered by hand without
+/// evidence, and to a task or a note that replaces `item`. Other changes stay as they are. The source of an earlier
+/// edit of the item is retracted, because it no longer holds.
 ///
-/// The source is ready-made: nothing is read out of it again, and it is no memory beside the item.
+/// The source is marked as ready-made: nothing is extracted from it, and it is no separate memory.
 ///
 /// # Errors
-/// `Invalid` for words that are too long.
+/// `Invalid` if the text is too long.
 pub(crate) fn with_words(engine: &Engine, memory: &Memory, item: ItemId, changes: Vec<Change>) -> Result<Vec<Change>> {
     let takes_place =
         |change: &Change| matches!(change, Change::Drawn(DerivedChange::ItemsMerged { from, .. }) if *from == [item]);
@@ -76,14 +75,14 @@ fn words_of(engine: &Engine, item: ItemId, in_place: bool, drawn: &mut DerivedCh
     Ok(Some(source))
 }
 
-/// The item whose place the words of an edit took with them; nothing for other words.
+/// The item replaced by the edit of this source; `None` for other sources.
 pub(crate) fn instead_of(source: &Source) -> Option<ItemId> {
     let written = source.native_id.as_deref() == Some(WRITTEN);
     let named = source.artifacts.iter().find(|one| written && one.kind == INSTEAD_OF)?;
     named.name.as_deref()?.parse().ok()
 }
 
-/// The change that puts the words of an edit away, if an item was made by one: nothing else rests on them.
+/// The change that retracts the source of an edit, if the item was made by one; nothing else rests on it.
 pub(crate) fn put_away(memory: &Memory, item: ItemId, reason: &str) -> Option<Change> {
     let items = memory.items();
     let first = items.fact(item).and_then(|fact| fact.evidence.first());
@@ -98,7 +97,7 @@ fn is_edit(held: &HeldSource) -> bool {
     held.from == SourceKind::UserEdited && instead_of(&held.source).is_some()
 }
 
-/// What edits made: by the item whose place it took, the words of the edit, and the item made of them.
+/// All edits: the replaced item, the source of the edit, and the item made of it.
 pub(crate) fn edits(memory: &Memory) -> Vec<(ItemId, ItemId, ItemId)> {
     let words: BTreeMap<ItemId, ItemId> = memory
         .sources()
@@ -114,7 +113,7 @@ pub(crate) fn edits(memory: &Memory) -> Vec<(ItemId, ItemId, ItemId)> {
     let tasks = items.tasks().map(|task| (task.id, task.evidence.as_slice()));
     let notes = items.notes().map(|note| (note.id, note.evidence.as_slice()));
     let made = facts.chain(tasks).chain(notes).filter_map(|(id, evidence)| {
-        // The first: what is said of it later on is no edit.
+        // The first piece of evidence; later ones are no edit.
         let at = evidence.first()?.source;
         Some((*words.get(&at)?, at, id))
     });

@@ -1,7 +1,7 @@
-//! Ingest: from a file or folder to events, idempotently.
+//! Imports a file or folder as events, idempotently.
 //!
-//! A source's id follows from its content, so what is known already is met again and left out: an import that was cut
-//! in the middle is finished by running it again.
+//! The id of a source is derived from its content, so known sources are skipped, and an interrupted import is completed
+//! by running it again.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -26,79 +26,82 @@ use crate::sessions::episodes;
 use crate::transfer::import::{self, Batch, Fault, ImportFormat, Input, ReadError, ReadOptions};
 use crate::write::remember;
 
-/// How to ingest.
+/// Options of an import.
 #[derive(Debug, Clone)]
 pub struct IngestOptions {
-    /// Only count what would be recorded.
+    /// Counts what would be recorded, without recording it.
     pub dry_run: bool,
     /// Only this conversation of the input.
     pub conversation: Option<String>,
-    /// Read facts out of what is imported.
+    /// Extracts facts from what is imported.
     pub extract: bool,
-    /// What people say in it are the user's own words: they may say who the user is and what they like.
+    /// Treats statements of people as the user's own, which may describe the user and their preferences.
     pub own_words: bool,
-    /// Everything into this user's memory.
+    /// Imports everything into this user's memory.
     pub into: Option<UserId>,
-    /// Where it goes when `into` is not given and the format names no users of its own.
+    /// The user if `into` is not given and the format has no users of its own.
     pub default_user: UserId,
-    /// What the input leaves open.
+    /// Options for what the input leaves open.
     pub read: ReadOptions,
 }
 
-/// What became of one conversation.
+/// Result of importing one conversation.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConversationReport {
     /// Its name in the input.
     pub name: String,
-    /// Whose memory it went into.
+    /// The user it was imported into.
     pub user_id: UserId,
     /// Sources recorded now.
     pub new: u64,
-    /// Sources that were there already.
+    /// Sources that were known already.
     pub known: u64,
-    /// Sessions they belong to.
+    /// Number of sessions.
     pub sessions: usize,
     /// The earliest known time.
     pub first_said_at: Option<Timestamp>,
     /// The latest known time.
     pub last_said_at: Option<Timestamp>,
-    /// Sources whose time is unknown.
+    /// Sources without a time.
     pub undated: u64,
 }
 
 /// Something that was skipped or repaired.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IngestNotice {
-    /// Where in the input.
+    /// Place in the input.
     pub place: String,
-    /// What was wrong with it and what was done.
+    /// What was wrong, and what was done.
     pub reason: String,
 }
 
-/// What an import did, or would do.
+/// Result of an import.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IngestReport {
-    /// Names the import in the ledger: revert by it to undo it.
+    /// Reference of the import; revert by it to undo the import.
     pub reference: String,
-    /// True if nothing was recorded because only a report was asked for.
+    /// True if nothing was recorded (dry run).
     pub dry_run: bool,
-    /// Conversation by conversation.
+    /// One report per conversation.
     pub conversations: Vec<ConversationReport>,
-    /// Facts read out of it.
+    /// Facts extracted.
     pub facts: u64,
-    /// Sources that secrets were taken out of before they were stored.
+    /// Sources from which secrets were redacted.
     pub redacted: u64,
-    /// Things that wait for a person because of it.
+    /// Reviews opened.
     pub waiting: u64,
-    /// Candidates that did not pass the gate.
+    /// Candidates rejected by the gate.
     pub refused: u64,
     /// What was skipped or repaired.
     pub notices: Vec<IngestNotice>,
-    /// How many more notices there were.
+    /// Number of further notices.
     pub notices_more: u64,
-    /// What is in the input and was not imported, counted by reason.
+    /// What was left out, counted by reason.
     pub left_out: BTreeMap<&'static str, u64>,
-    /// What stopped the import before its end.
+    /// The error that stopped the import, if any.
     pub stopped_by: Option<String>,
 }
 
@@ -110,10 +113,10 @@ impl IngestReport {
     }
 }
 
-/// Imports a file; for texts and notes also a folder, and for what is exported as an archive the archive or its folder.
+/// Imports a file. Texts and notes may also be a folder, and exports an archive or its folder.
 ///
-/// The report is valid whatever happens: when the input turns out to be damaged, everything before the fault is durable
-/// and counted, and the error says where the fault is. Times come from the input; unknown stays unknown.
+/// The report is valid even after an error: if the input is damaged, everything before the fault is durable and
+/// counted, and the error names the place. Times come from the input; a missing time stays unknown.
 pub fn ingest(
     engine: &Engine,
     format: ImportFormat,
@@ -128,7 +131,7 @@ pub fn ingest(
     run(engine, format, &called, options, &each_input, watch)
 }
 
-/// Imports a file that came as bytes: as [`ingest`], but without folders.
+/// As [`ingest`], for a file given by name and content. There are no folders.
 pub fn ingest_given(
     engine: &Engine,
     format: ImportFormat,
@@ -142,10 +145,10 @@ pub fn ingest_given(
     run(engine, format, name, options, &each_input, watch)
 }
 
-/// What a file is called, and what is in it.
+/// Name and content of a file.
 pub type NamedContent<'a> = (&'a str, &'a [u8]);
 
-/// Opens every input there is, one after the other.
+/// Opens every input, one after the other.
 type Inputs<'a> = &'a dyn Fn(&mut import::Report, &mut dyn FnMut(Input<'_>) -> Result<()>) -> Result<()>;
 
 fn run(
@@ -192,7 +195,7 @@ fn no_such_conversation(options: &IngestOptions) -> Error {
     }
 }
 
-/// A reference within its bound, cut at a character.
+/// Cuts a reference at a character boundary to its maximum length.
 fn shortened(text: &str) -> String {
     let end = (0..=text.len().min(limit::NAME_BYTES_MAX)).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
     text[..end].replace('\0', "")
@@ -230,7 +233,7 @@ impl Run<'_> {
                 }
                 Ok(())
             }
-            // A note that cannot be read is no reason to leave the others.
+            // An unreadable note does not stop the import of the others.
             Err(ReadError::Fault(fault)) if format == ImportFormat::Folder && read.sources == 0 => {
                 read.notice(place, format!("{fault}; it was skipped"));
                 read.leave_out("notes that cannot be read", 1);
@@ -242,7 +245,7 @@ impl Run<'_> {
         outcome
     }
 
-    /// Takes over what a report says was skipped, repaired or left out.
+    /// Adds the notices and omissions of a report.
     fn note(&mut self, read: import::Report) {
         for notice in read.notices {
             if self.report.notices.len() < limit::IMPORT_NOTICES_MAX {
@@ -286,7 +289,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Takes secrets out before anything is stored, also out of the id that follows from the words.
+    /// Redacts secrets before anything is stored, and updates the id derived from the text.
     fn redact(&mut self, source: &mut Source) {
         let follows = source.id == source.content_id();
         if remember::redact(source).is_empty() {
@@ -298,7 +301,7 @@ impl Run<'_> {
         }
     }
 
-    /// What was imported goes no further: its sessions are over.
+    /// Imported sessions are over, so all their episodes are recorded.
     fn tell(&self, user: &UserId, open: &OpenMemory) -> Result<()> {
         let names = self.sessions.iter().filter(|((_, owner), _)| owner == user).flat_map(|(_, names)| names);
         for session in names {
@@ -307,7 +310,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Records what is new, and reads it where that is wanted, after what an earlier run left unread.
+    /// Records new sources and, if requested, extracts from them, after sources left unread by an earlier run.
     fn record(&mut self, user: &UserId, sources: &[Source], kind: SourceKind) -> Result<u64> {
         let reference = self.report.reference.clone();
         let open = self.engine.open_or_create(user)?;
@@ -369,7 +372,7 @@ impl Run<'_> {
         part.sessions = names.len();
     }
 
-    /// Makes everything that was recorded searchable, and saves it.
+    /// Embeds everything that was recorded, and writes a checkpoint.
     fn finish(&mut self, watch: Watch<'_>) -> Result<()> {
         if self.options.dry_run {
             return Ok(());
@@ -388,7 +391,7 @@ impl Run<'_> {
     }
 }
 
-/// Records those of the sources that are not known yet; they are durable then, and searchable after the next catch-up.
+/// Records the sources that are not known yet. They are durable on return, and searchable after the next catch-up.
 fn record(
     engine: &Engine,
     open: &OpenMemory,
@@ -403,7 +406,7 @@ fn record(
     Ok(receipts)
 }
 
-/// How many sources were recorded; the record of the import itself is none.
+/// Number of sources recorded, without the record of the import itself.
 fn recorded(receipts: &[Receipt]) -> u64 {
     receipts.iter().flat_map(|receipt| &receipt.items).filter(|id| id.kind != ItemKind::Import).count() as u64
 }
@@ -429,13 +432,13 @@ fn drafts(
     by_session(&fresh).into_iter().map(event).collect()
 }
 
-/// Groups of one session each, in order, none larger than an event should be.
+/// Groups the sources by session, in order, with a limit on the size of each group.
 fn by_session<'a, 'b>(sources: &'b [&'a Source]) -> Vec<&'b [&'a Source]> {
     let sessions = sources.chunk_by(|one, other| one.session == other.session);
     sessions.flat_map(|session| session.chunks(limit::IMPORT_TURNS_PER_EVENT)).collect()
 }
 
-/// The record that an import took place: the same for every run of it.
+/// The record of an import; the same for every run of it.
 fn import_mark(reference: &str) -> Source {
     let mut mark = Source {
         id: ItemId { kind: ItemKind::Import, bits: 0 },
@@ -452,10 +455,10 @@ fn import_mark(reference: &str) -> Source {
     mark
 }
 
-/// Records ready-made sources batch by batch, as an import does, and makes them searchable.
+/// Records prepared sources in batches, as an import does, and embeds them.
 ///
 /// # Errors
-/// As for every append; what was recorded before stays.
+/// As for every append; what was recorded before the error stays.
 pub fn record_sources(
     engine: &Engine,
     user: &UserId,

@@ -1,10 +1,10 @@
-//! Verbs that record: what was said, what a person edits or takes back, and what other programs hand in.
+//! Records: messages, imports, edits and retractions by a person, and items from other programs.
 
 pub mod agent_files;
 pub(crate) mod core_document;
-pub(crate) mod entry_point;
 pub(crate) mod hand_words;
 pub mod ingest;
+pub mod memories;
 pub(crate) mod novelty;
 pub(crate) mod origins;
 pub mod ready_made;

@@ -1,4 +1,4 @@
-//! Novelty: a value that means the same as one that is known is that one, said in other words.
+//! Novelty: detects values that are equivalent in meaning to known ones.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -19,9 +19,9 @@ pub(crate) struct Values(Mutex<KnownValues>);
 #[derive(Default)]
 struct KnownValues {
     vectors: HashMap<String, Vec<f32>>,
-    /// Values that were to be compared and have no vector yet.
+    /// Values that lacked a vector when they were compared.
     wanted: BTreeSet<String>,
-    /// How often all of it was let go of.
+    /// Number of times the cache was cleared.
     generation: u64,
 }
 
@@ -31,11 +31,11 @@ impl Default for Values {
     }
 }
 
-/// The active fact of the same subject and relation whose value is nearest in meaning, with the cosine of the two values.
+/// The active fact of the same subject and predicate whose value is nearest in meaning, with the cosine of both values.
 ///
-/// Only values are compared: sentences of one relation are alike whatever they say. `None` where a small difference
-/// matters more than likeness (names, places, rules, numbers), and while a vector is missing ([`prepare`] makes them): then a
-/// value is taken as new.
+/// Only values are compared, because sentences of one predicate are always similar. `None` where a small difference
+/// matters (names, places, rules, numbers), and while a vector is missing; the value then counts as new. [`prepare`]
+/// makes missing vectors.
 pub(crate) fn nearest(
     engine: &Engine,
     values: &Values,
@@ -60,7 +60,7 @@ pub(crate) fn nearest(
     held.iter().map(|fact| fact.id).zip(cosines).max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
 }
 
-/// Embeds the values that a decision on these candidates compares. To be called with nothing in hand, before the decision.
+/// Embeds the values that a decision on these candidates compares. Must be called before the decision, without locks.
 pub(crate) fn prepare(engine: &Engine, open: &OpenMemory, candidates: &[FactCandidate]) {
     {
         let state = open.read();
@@ -77,13 +77,13 @@ impl Values {
         *known = KnownValues { generation: known.generation + 1, ..KnownValues::default() };
     }
 
-    /// The values themselves.
+    /// The cached values.
     pub(crate) fn texts(&self) -> Vec<String> {
         let known = self.0.lock();
         known.vectors.keys().chain(&known.wanted).cloned().collect()
     }
 
-    /// Embeds the values that were wanted and were not there. If the embedder fails, they are taken as new.
+    /// Embeds values that lacked a vector. If the embedder fails, they count as new.
     pub(crate) fn embed_wanted(&self, engine: &Engine) {
         let (wanted, generation): (Vec<String>, u64) = {
             let mut known = self.0.lock();
@@ -106,7 +106,7 @@ impl Values {
         known.vectors.extend(wanted.into_iter().zip(made));
     }
 
-    /// The vectors of these values; none if one of them is not there, and then [`embed_wanted`](Self::embed_wanted) makes them.
+    /// The vectors of these values; `None` if one is missing, which [`embed_wanted`](Self::embed_wanted) then makes.
     fn of(&self, texts: &[&str]) -> Option<Vec<Vec<f32>>> {
         let mut known = self.0.lock();
         let found: Option<Vec<Vec<f32>>> = texts.iter().map(|text| known.vectors.get(*text).cloned()).collect();
@@ -119,7 +119,7 @@ impl Values {
     }
 }
 
-/// The numbers of a value: two that differ in one are two values.
+/// The numbers in a value; values with different numbers are never equivalent.
 fn numbers(text: &str) -> Vec<&str> {
     text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()).collect()
 }

@@ -1,6 +1,6 @@
-//! Origins: which events came with which import, file or other source, counted as the ledger grows.
+//! Origins: the events of each import, file or other reference, updated as the ledger grows.
 //!
-//! Kept while a memory is open. An event is read for it once, and only when somebody wants to know.
+//! Cached while a memory is open. Each event is read once, on demand.
 
 use std::collections::BTreeMap;
 
@@ -15,23 +15,23 @@ use crate::memory::State;
 use crate::memory::scan;
 use crate::ports::UserLedger;
 
-/// An import, a file or another source, and what came with it.
+/// An import, a file or another reference, with its events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImportOrigin {
-    /// Its name, as `revert` and `log` take it.
+    /// Its name, as passed to `revert` and `log`.
     pub reference: String,
-    /// Events that came with it.
+    /// Number of its events.
     pub events: usize,
-    /// Those of them that count.
+    /// Number of its events that count.
     pub counting: usize,
-    /// When the last of them was recorded.
+    /// Time of its last event.
     pub last_recorded_at: Timestamp,
 }
 
-/// The imports, files and other sources of a memory by name. What was read out of an item is not one of them.
+/// Lists the imports, files and other references of a memory by name, without the references of extractions to items.
 ///
 /// # Errors
-/// `NotFound` without such a user; `Corrupt` if an event cannot be read.
+/// `NotFound` if there is no such user; `Corrupt` if an event cannot be read.
 pub fn origins(engine: &Engine, user: &UserId) -> Result<Vec<ImportOrigin>> {
     let open = engine.open(user)?;
     let mut writer = open.writer()?;
@@ -54,13 +54,14 @@ struct OriginCount {
     by_reference: BTreeMap<String, Came>,
 }
 
-/// First and last position of each run of events, and when the last of all was recorded.
+/// Runs of events (first and last position), and the time of the last event.
 struct Came {
     runs: Vec<(Seq, Seq)>,
     last: Timestamp,
 }
 
-/// True for the name of an import, a file or another source; not for an item's, which is what something was read from.
+/// Returns true for the name of an import, a file or another reference; false for an item id, which is the reference of
+/// an extraction.
 fn is_origin(reference: &str) -> bool {
     reference.parse::<ItemId>().is_err()
 }
@@ -81,7 +82,7 @@ impl OriginCount {
         let came = self.by_reference.entry(reference).or_insert_with(|| Came { runs: Vec::new(), last });
         came.last = last;
         match came.runs.last_mut() {
-            // It was noted by a scan that failed further on.
+            // Recorded by an earlier scan that failed later on.
             Some((_, to)) if *to >= seq => {}
             Some((_, to)) if *to + 1 == seq => *to = seq,
             _ => came.runs.push((seq, seq)),
@@ -91,7 +92,7 @@ impl OriginCount {
 
 impl Origins {
     fn known(&self) -> MutexGuard<'_, OriginCount> {
-        // A scan that failed half way leaves the level where it was, and the next begins there anew.
+        // After a failed scan the level is unchanged, and the next scan starts there again.
         self.0.lock()
     }
 
@@ -113,8 +114,8 @@ impl Origins {
         Ok(known.by_reference.iter().map(origin).collect())
     }
 
-    /// Positions of the newest events of an origin before one, newest first, at most so many; none for a name that is no
-    /// origin's, of which nothing is known here.
+    /// Positions of the newest events of an origin before `before`, newest first, at most `limit`; `None` if
+    /// `reference` is not an origin.
     pub(crate) fn newest_of(
         &self,
         ledger: &mut dyn UserLedger,
@@ -143,7 +144,7 @@ mod tests {
         let mut known = OriginCount::default();
         let at = Timestamp::UNIX_EPOCH;
         let events = [(1, "import:a"), (2, "import:a"), (3, "import:b"), (4, "import:a")];
-        // The first scan breaks off behind the third event.
+        // The first scan stops after the third event.
         for (seq, reference) in events[..3].iter().chain(&events) {
             known.note(Some((*reference).to_owned()), *seq, at);
         }

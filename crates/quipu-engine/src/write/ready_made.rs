@@ -1,4 +1,4 @@
-//! Write: ready-made items through the same gate as everything else.
+//! Records ready-made items of other programs, through the same gate as extracted ones.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -30,81 +30,81 @@ use crate::memory::{Receipt, commit};
 use crate::process::understand::{self, Cause, SourceReading, WRITTEN};
 use crate::write::replayed_answer;
 
-/// Items somebody made elsewhere.
+/// Items made elsewhere.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WriteRequest {
-    /// Writing the same with the same key again has no second effect, and gets the first answer.
+    /// A repeated request with the same key has no second effect and gets the first answer.
     #[serde(skip_serializing)]
     pub idempotency_key: Option<String>,
-    /// Claims.
+    /// Facts.
     pub facts: Vec<FactIn>,
-    /// Insights.
+    /// Notes.
     #[serde(alias = "reflective")]
     pub notes: Vec<NoteIn>,
     /// Tasks, goals and problems.
     pub tasks: Vec<TaskIn>,
-    /// Lines of the self-model.
+    /// Tenets.
     #[serde(alias = "schema")]
     pub tenets: Vec<TenetIn>,
 }
 
-/// A claim in the words of either vocabulary: `subject, predicate, object` or `s, p, o`.
+/// A fact with the fields `subject`, `predicate` and `object`, or `s`, `p` and `o`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct FactIn {
-    /// Whom it is about; the user, if nothing is said.
+    /// Whom it is about. Defaults to the user.
     #[serde(alias = "s")]
     pub subject: Option<String>,
-    /// The relation.
+    /// The predicate.
     #[serde(alias = "p", alias = "relation")]
     pub predicate: String,
     /// The value.
     #[serde(alias = "o")]
     pub object: String,
-    /// The claim as a sentence.
+    /// The fact as a sentence.
     pub text: Option<String>,
-    /// Since when it holds: a time, or a date.
+    /// Start of validity: a time or a date.
     #[serde(alias = "time", default, deserialize_with = "as_written::deserialize")]
     pub valid_from: Option<Timestamp>,
-    /// Until when it held.
+    /// End of validity.
     #[serde(default, deserialize_with = "as_written::deserialize")]
     pub valid_to: Option<Timestamp>,
-    /// How sure, 0 to 1.
+    /// Confidence, 0 to 1.
     #[serde(alias = "confidence")]
     pub confidence_base: Option<f64>,
-    /// What was said besides.
+    /// Qualifiers.
     #[serde(default)]
     pub qualifiers: BTreeMap<String, String>,
-    /// The broad field; that of the relation, if nothing is said.
+    /// Broad domain. Defaults to that of the predicate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
-    /// The narrow field.
+    /// Topic within the domain.
     pub topic: Option<String>,
-    /// Free words.
+    /// Free tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Connections with items that are there.
+    /// Links to existing items.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
-    /// What is sent besides and has no place here.
+    /// Unknown fields.
     #[serde(flatten, skip_serializing)]
     pub rest: Map<String, Value>,
 }
 
-/// An insight.
+/// A note.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NoteIn {
-    /// The insight.
+    /// The text.
     pub text: String,
-    /// `model_reflection`, `human_feedback` or `rule`; by default what fits who writes.
+    /// `model_reflection`, `human_feedback` or `rule`. The default depends on the writer.
     pub origin: Option<NoteOrigin>,
-    /// How sure, 0 to 1.
+    /// Confidence, 0 to 1.
     #[serde(alias = "confidence")]
     pub confidence_base: Option<f64>,
-    /// Free words.
+    /// Free tags.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// What is sent besides and has no place here.
+    /// Unknown fields.
     #[serde(flatten, skip_serializing)]
     pub rest: Map<String, Value>,
 }
@@ -112,78 +112,78 @@ pub struct NoteIn {
 /// A task, goal or problem.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TaskIn {
-    /// A few words. `description` alone stands for it.
+    /// Short title. If empty, `description` is used.
     #[serde(default)]
     pub title: String,
-    /// More than the title.
+    /// Details.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// What it is; a task, if nothing is said.
+    /// Its kind. Defaults to a task.
     pub kind: Option<TaskKind>,
-    /// Where it stands.
+    /// Its status.
     pub status: Option<TaskStatus>,
-    /// From 1 to 10; 5, if nothing is said.
+    /// Priority, 1 to 10. Defaults to 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
-    /// By when: a time, or a date.
+    /// Due time: a time or a date.
     #[serde(default, deserialize_with = "as_written::deserialize")]
     pub due: Option<Timestamp>,
-    /// When it was first spoken of; now, if nothing is said.
+    /// When it was first mentioned. Defaults to now.
     #[serde(default, deserialize_with = "as_written::deserialize", skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
-    /// What was tried.
+    /// Attempts.
     #[serde(default)]
     pub attempts: Vec<AttemptIn>,
-    /// Free words.
+    /// Free tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Connections with items that are there.
+    /// Links to existing items.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
-    /// What is sent besides and has no place here.
+    /// Unknown fields.
     #[serde(flatten, skip_serializing)]
     pub rest: Map<String, Value>,
 }
 
-/// Something that was tried.
+/// An attempt.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AttemptIn {
-    /// When: a time, or a date; now, if nothing is said.
+    /// Time of the attempt: a time or a date. Defaults to now.
     #[serde(default, deserialize_with = "as_written::deserialize", skip_serializing_if = "Option::is_none")]
     pub date: Option<Timestamp>,
-    /// What.
+    /// What was tried.
     pub approach: String,
-    /// What came of it.
+    /// The outcome.
     #[serde(default)]
     pub outcome: String,
     /// Whether it helped.
     pub successful: Option<bool>,
-    /// What is sent besides and has no place here.
+    /// Unknown fields.
     #[serde(flatten, skip_serializing)]
     pub rest: Map<String, Value>,
 }
 
-/// A line of the self-model.
+/// A tenet.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TenetIn {
-    /// What it is.
+    /// Its kind.
     pub kind: TenetKind,
-    /// The line itself.
+    /// The text.
     pub text: String,
-    /// Items it rests on.
+    /// Items it is based on.
     #[serde(default)]
     pub evidence: Vec<ItemId>,
-    /// The broad field.
+    /// Broad domain.
     pub domain: Option<String>,
-    /// The narrow one.
+    /// Topic within the domain.
     pub topic: Option<String>,
-    /// What is sent besides and has no place here.
+    /// Unknown fields.
     #[serde(flatten, skip_serializing)]
     pub rest: Map<String, Value>,
 }
 
 impl WriteRequest {
-    /// Everything that was sent and has no place here, by where it stands: `tasks[0].attempts[1].mood`.
+    /// Paths of all unknown fields: `tasks[0].attempts[1].mood`.
     fn ignored(&self) -> Vec<String> {
         let mut all = Vec::new();
         let mut note =
@@ -200,32 +200,32 @@ impl WriteRequest {
     }
 }
 
-/// What became of a write.
+/// Result of a write.
 #[derive(Debug, Clone, Serialize)]
 pub struct WriteReport {
-    /// Items that were made, or that were known and are now said once more.
+    /// Items that were made, or that were known and are now confirmed again.
     pub accepted: Vec<ItemId>,
-    /// What did not pass, and why.
+    /// What was rejected, and why.
     pub rejected: Vec<Rejection>,
-    /// The source that holds what was written, word for word; the evidence of it all.
+    /// The source with the written items, word for word; it is the evidence of all of them.
     pub source: ItemId,
-    /// Everything that came of it, one by one; of a request that comes again, what the ledger tells of it.
+    /// What was recorded, in detail; for a repeated request, as far as the ledger shows.
     pub understood: Understanding,
-    /// What was sent and has no place here, by where it stands: `facts[0].version`.
+    /// Paths of unknown fields: `facts[0].version`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<String>,
-    /// True if the same request was answered before and nothing was appended now.
+    /// True if the same request was recorded before and nothing was appended now.
     pub replayed: bool,
 }
 
-/// Writes ready-made items.
+/// Records ready-made items.
 ///
-/// What is written is kept as a source of its own, which is the evidence. `kind` says who writes: only the user's own kinds
-/// may say who the user is, what they like and what they live by without a review.
+/// The items are also recorded as a source, which is their evidence. `kind` identifies the writer: only the user's own
+/// kinds may record identity, preferences and tenets without a review.
 ///
 /// # Errors
-/// `Invalid`: nothing to write, more than `limit::WRITE_ITEMS_MAX` items, or an empty value. `Refused`: the idempotency key
-/// was used for another request, or for one of which something was erased since. Else as for every append.
+/// `Invalid`: nothing to write, more than `limit::WRITE_ITEMS_MAX` items, or an empty value. `Refused`: the idempotency
+/// key was used for another request, or for one of which something was erased since. Otherwise as for every append.
 pub fn write<'a>(
     engine: &Engine,
     memory: impl Into<MemoryRef<'a>>,
@@ -258,7 +258,7 @@ pub fn write<'a>(
     Ok(WriteReport { accepted, rejected, source: source.id, understood, ignored: request.ignored(), replayed: false })
 }
 
-/// The answer of the first time. What an interrupted write left undone is done now; nothing is judged again.
+/// The answer to a repeated request. Completes an interrupted write; nothing is decided again.
 fn again(
     engine: &Engine,
     open: &OpenMemory,
@@ -292,14 +292,14 @@ fn read(
     understand::record(engine, open, &SourceReading { reader: "write", source, done }, candidates, &cause)
 }
 
-/// The request as it was sent, for telling another one with the same key apart.
+/// The request as sent, hashed to distinguish it from others with the same key.
 fn sent(request: &WriteRequest, kind: SourceKind) -> Result<Option<Idempotency>> {
     let bug = |error: serde_json::Error| Error::Bug(format!("a request cannot be written down: {error}"));
     let body = serde_json::to_vec(&(kind, request)).map_err(bug)?;
     Ok(commit::idempotency(request.idempotency_key.as_deref(), &[b"write", &body]))
 }
 
-/// The request without secrets: nothing of it is laid out before they are gone.
+/// The request without secrets. Must be applied before the items are laid out as a source.
 fn scrubbed(request: &WriteRequest) -> WriteRequest {
     let mut clean = request.clone();
     let mut texts: Vec<&mut String> = Vec::new();
@@ -330,7 +330,7 @@ fn scrubbed(request: &WriteRequest) -> WriteRequest {
     clean
 }
 
-/// A confidence someone gave: others than the user are never surer than what they are believed.
+/// The confidence to record. That of others than the user is limited to their default.
 fn confidence(given: Option<f64>, default: f64, own: bool) -> Result<f64> {
     let sure = given.unwrap_or(default);
     if !(0.0..=1.0).contains(&sure) {
@@ -346,7 +346,7 @@ fn actor(kind: SourceKind) -> Actor {
     }
 }
 
-/// Writes the items down as lines of a source, and says what stands on which line.
+/// Lays the items out as lines of a source, with a candidate for each line.
 fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind, now: Timestamp) -> Result<(Source, Extraction)> {
     let mut page = Page::default();
     let mut found = Extraction::default();
@@ -429,7 +429,7 @@ fn filled(what: &str, text: &str) -> Result<()> {
     if text.trim().is_empty() { Err(Error::Invalid(format!("{what} is empty"))) } else { Ok(()) }
 }
 
-/// Keeps what is said besides of the item at a place.
+/// Stores details of the item at a span.
 fn besides(found: &mut Extraction, span: &Range<usize>, said: ReadyMadeDetails) {
     if said != ReadyMadeDetails::default() {
         found.besides.insert(span.start, said);
@@ -484,7 +484,7 @@ fn tasks_of(task: &TaskIn, page: &mut Page, confidence: f64, found: &mut Extract
     Ok(())
 }
 
-/// Lines of a source in the making.
+/// Lines of a source that is being built.
 #[derive(Default)]
 struct Page(String);
 

@@ -1,4 +1,4 @@
-//! Remember: what was said becomes durable, then searchable.
+//! Remember: records messages, then makes them searchable.
 
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
@@ -13,37 +13,37 @@ use crate::error::{Error, Result};
 use crate::memory::MemoryRef;
 use crate::memory::OpenMemory;
 use crate::memory::checkpoint;
+use crate::memory::entry_point::EntryPoint;
 use crate::memory::{Receipt, commit};
 use crate::process::understand::{self, Cause};
 use crate::process::unread::{self, Running};
 use crate::sessions::episodes;
 use crate::sessions::summarize;
-use crate::write::entry_point::EntryPoint;
 
-/// Names words that were recorded and are not read.
+/// Name of a source that was recorded without extraction.
 const WORDS: &str = "words";
 
-/// Something that was just said.
+/// A new message.
 #[derive(Debug, Clone)]
 pub struct Utterance {
-    /// The words.
+    /// The text.
     pub text: String,
-    /// Who spoke, in the model's sense.
+    /// Role of the author.
     pub role: Role,
-    /// Who spoke, by name.
+    /// Name of the author.
     pub author: Option<String>,
-    /// The conversation.
+    /// The session.
     pub session: Option<String>,
-    /// What it is about.
+    /// Its topic.
     pub topic: Option<String>,
-    /// When it was said; now, if the caller does not say.
+    /// Time of the message. Defaults to now.
     pub said_at: Option<Timestamp>,
-    /// What came with it.
+    /// Its attachments.
     pub artifacts: Vec<Artifact>,
 }
 
 impl Utterance {
-    /// Words of the user, with nothing else known.
+    /// A message of the user with default values.
     pub fn of_user(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -71,24 +71,24 @@ impl From<String> for Utterance {
     }
 }
 
-/// How to remember.
+/// Options of recording.
 #[derive(Debug, Clone, Default)]
 pub struct RememberOptions {
-    /// Sending the same words with the same key again has no second effect.
+    /// A repeated message with the same key has no second effect.
     pub idempotency_key: Option<String>,
-    /// Why this is recorded.
+    /// The reason to record.
     pub rationale: Option<String>,
-    /// Return once it is durable; recall may then lag until the next command, which also reads it.
+    /// Returns once the event is durable. Recall may lag until the next command, which also extracts.
     pub durable_only: bool,
-    /// Keep the words and read nothing out of them.
+    /// Records the message without extraction.
     pub words_only: bool,
-    /// The door for others' clients, and the key, it came in through; none for Quipu's own.
+    /// The compatibility interface and key it was received through; `None` for Quipu's own interfaces.
     pub entry: Option<EntryPoint>,
 }
 
-/// Appends what was said.
+/// Records a message.
 ///
-/// Returns once the event is durable on disk and, unless `durable_only`, recall finds it.
+/// Returns once the event is durable and, unless `durable_only` is set, recall finds it.
 ///
 /// # Errors
 /// - `Invalid`: the text is empty, longer than `limit::SOURCE_BYTES_MAX` or contains U+0000.
@@ -110,16 +110,16 @@ pub fn remember<'a>(
     let mut receipt = recorded.map_err(deleted_meanwhile)?;
     receipt.redacted = redacted;
     if !options.durable_only {
-        // The words are safe; what they mean is read another time.
+        // The message is durable; extraction is repeated later.
         if !options.words_only
             && let Err(error) = read_all(engine, &open, running, said.role, &mut receipt)
         {
-            receipt.lag = Some(format!("it is recorded, but was not understood yet: {error}"));
+            receipt.lag = Some(format!("it is recorded, but nothing was extracted from it yet: {error}"));
         }
         if engine.extractor.is_some()
             && let Err(error) = episodes::after_turn(engine, &open)
         {
-            receipt.lag = Some(format!("it is recorded, but its episode was not told: {error}"));
+            receipt.lag = Some(format!("it is recorded, but its episode was not: {error}"));
         }
         if let Some(session) = &said.session {
             tell(engine, &open, session, &mut receipt);
@@ -130,13 +130,13 @@ pub fn remember<'a>(
     Ok(receipt)
 }
 
-/// Appends what was said in one step, oldest first: all of it or nothing, under one idempotency key. `kind` is what it is: turns of
-/// a conversation, or entries of a journal.
+/// Records several messages in one step, oldest first, all or nothing, under one idempotency key. `kind` is a turn of a
+/// conversation or an entry of a journal.
 ///
-/// Returns once it is durable. [`process`](crate::process::pipeline()) makes of it what is made of any turn.
+/// Returns once they are durable. [`process`](crate::process()) does the rest.
 ///
 /// # Errors
-/// As [`remember`]; `Invalid` also for nothing, more than `limit::TURNS_PER_REQUEST_MAX`, and a kind that is not said.
+/// As [`remember`]; also `Invalid` for no messages, more than `limit::TURNS_PER_REQUEST_MAX`, or another kind.
 pub fn remember_all<'a>(
     engine: &Engine,
     memory: impl Into<MemoryRef<'a>>,
@@ -150,7 +150,7 @@ pub fn remember_all<'a>(
         return Err(Error::Invalid(format!("1 to {bound} turns are recorded at once, not {many}")));
     }
     if !matches!(kind, ItemKind::Turn | ItemKind::Entry) {
-        return Err(Error::Invalid("what is said is a turn or an entry".to_owned()));
+        return Err(Error::Invalid("a message is recorded as a turn or an entry".to_owned()));
     }
     let (drafts, redacted): (Vec<Draft>, Vec<Vec<String>>) =
         said.iter().map(|said| draft(engine, said, kind, options)).unzip();
@@ -158,7 +158,7 @@ pub fn remember_all<'a>(
         Some(first) => commit::open_or_create(engine, memory, &mut |_| Ok(first.clone()))?,
         None => return Ok(Vec::new()),
     };
-    // The key stands for all of it: in other words, or in another order, it is another request.
+    // The key covers all messages: another text or another order is another request.
     let requests: Vec<[u8; 32]> =
         drafts.iter().filter_map(|draft| Some(*draft.idempotency.as_ref()?.request.as_bytes())).collect();
     let parts: Vec<&[u8]> =
@@ -177,7 +177,7 @@ pub fn remember_all<'a>(
     Ok(receipts)
 }
 
-/// What was there when it was opened, and is not any more, was deleted in between: trying again makes a new memory.
+/// A memory that existed when it was opened was deleted meanwhile; a retry creates a new one.
 fn deleted_meanwhile(error: Error) -> Error {
     match error {
         Error::NotFound(_) => {
@@ -187,7 +187,7 @@ fn deleted_meanwhile(error: Error) -> Error {
     }
 }
 
-/// Tells what of the session is closed now. The words are safe; what cannot be told stays flagged.
+/// Summarises the closed exchanges of the session. What fails is still due.
 fn tell(engine: &Engine, open: &OpenMemory, session: &str, receipt: &mut Receipt) {
     let fault = match summarize::after_turn(engine, open, session) {
         Ok(report) => {
@@ -201,12 +201,12 @@ fn tell(engine: &Engine, open: &OpenMemory, session: &str, receipt: &mut Receipt
     }
 }
 
-/// Reads what was said, after what was left unread before it.
+/// Extracts from the message, after sources left unread before it.
 fn read_all(engine: &Engine, open: &OpenMemory, running: Running<'_>, role: Role, receipt: &mut Receipt) -> Result<()> {
     let own = receipt.items.clone();
     let mut understood = Understanding::default();
     if receipt.replayed {
-        // Nothing was recorded now, so it may be read with what is owed.
+        // Nothing was recorded now, so the message is read with what is owed.
         running.finish(false)?;
         unread::catch_up(engine, open, limit::UNREAD_PER_TURN_MAX, &mut |source, found| {
             if own.contains(&source) {
@@ -226,7 +226,7 @@ fn read_all(engine: &Engine, open: &OpenMemory, running: Running<'_>, role: Role
     Ok(())
 }
 
-/// Decides what is recorded, and names the kinds of secrets that were taken out of it.
+/// Drafts the event, and returns the kinds of the secrets redacted from it.
 fn draft(engine: &Engine, said: &Utterance, kind: ItemKind, options: &RememberOptions) -> (Draft, Vec<String>) {
     let mut source = Source {
         id: ItemId { kind, bits: 0 },
@@ -239,7 +239,7 @@ fn draft(engine: &Engine, said: &Utterance, kind: ItemKind, options: &RememberOp
         artifacts: said.artifacts.clone(),
         native_id: None,
     };
-    // The request is what the caller sent: before a time or an id is added.
+    // The request is hashed as sent, before a time or an id is added.
     let request = source.content_hash();
     let redacted = redact(&mut source);
     source.said_at = source.said_at.or_else(|| Some(quipu_core::time::to_micros(engine.clock.now())));
@@ -265,7 +265,7 @@ fn draft(engine: &Engine, said: &Utterance, kind: ItemKind, options: &RememberOp
     (draft, redacted)
 }
 
-/// Takes secrets out of a source before it is stored; returns their kinds.
+/// Redacts the secrets in a source; returns their kinds.
 pub(crate) fn redact(source: &mut Source) -> Vec<String> {
     let mut kinds: Vec<String> = Vec::new();
     let mut clean = |text: &str| {

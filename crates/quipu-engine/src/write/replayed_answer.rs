@@ -1,4 +1,4 @@
-//! Answered: what came of a request the first time, told again from the ledger to whoever sends it again.
+//! Reconstructs from the ledger the answer to a repeated request.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::memory::Receipt;
 use crate::memory::scan;
 use crate::review::queue::quotes;
 
-/// What is said of an outcome when its request comes a second time.
+/// Description of each outcome in the answer to a repeated request.
 const BEFORE: &str = "recorded before";
 
 /// The events that followed from a request, in order.
@@ -25,10 +25,10 @@ pub(crate) struct Effects {
     pub(crate) version: Seq,
 }
 
-/// What followed from the event of a receipt.
+/// Finds the events that followed from the event of a receipt.
 ///
 /// # Errors
-/// `Refused` if a part of it was erased: the answer of then cannot be given any more.
+/// `Refused` if a part was erased, because the answer can no longer be reconstructed.
 pub(crate) fn effects(open: &OpenMemory, receipt: &Receipt) -> Result<Effects> {
     let head = open.read().memory.seq();
     let mut events = Vec::new();
@@ -55,7 +55,7 @@ impl Effects {
         })
     }
 
-    /// Items that were made or said once more, each once, in the order of the ledger.
+    /// Items that were made or confirmed again, distinct, in the order of the ledger.
     pub(crate) fn accepted(&self) -> Vec<ItemId> {
         let mut all = Vec::new();
         for drawn in self.drawn() {
@@ -75,7 +75,7 @@ impl Effects {
         all
     }
 
-    /// What did not pass, in the words of the source.
+    /// Rejected candidates, quoted from the source.
     pub(crate) fn rejected(&self, memory: &Memory) -> Vec<Rejection> {
         let refused = self.drawn().flat_map(|drawn| match drawn {
             DerivedChange::CandidatesRefused { refused } => refused.as_slice(),
@@ -87,7 +87,7 @@ impl Effects {
         refused.map(rejection).collect()
     }
 
-    /// What was understood, as far as the ledger tells, on the memory as it was then.
+    /// What was recorded, as far as the ledger shows, with texts from the memory at that version.
     pub(crate) fn understanding(&self, memory: &Memory) -> Understanding {
         let mut all = Understanding { refused: self.rejected(memory), ..Understanding::default() };
         let outcome = |id: ItemId| {
@@ -120,7 +120,7 @@ impl Effects {
         all
     }
 
-    /// The episodes that were told, in order.
+    /// The episodes recorded, in order.
     pub(crate) fn episodes(&self) -> Vec<Episode> {
         let told = self.drawn().filter_map(|drawn| match drawn {
             DerivedChange::EpisodeRecorded(episode) => Some((**episode).clone()),
@@ -129,7 +129,7 @@ impl Effects {
         told.collect()
     }
 
-    /// True if something of a portion of candidates was recorded: then all of it was.
+    /// Returns true if any of these candidates was recorded; then all of them were.
     pub(crate) fn has_any_of(&self, part: &Extraction) -> bool {
         let facts = part.facts.iter().map(|candidate| &candidate.span);
         let spans = facts

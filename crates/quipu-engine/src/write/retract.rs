@@ -1,4 +1,4 @@
-//! Retract, close, correct, merge, score: what people do with single items. Everything stays in the history.
+//! Edits of single items by a person: retract, close, correct, merge, score. Everything stays in the history.
 
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change, Draft, SourceKind};
@@ -14,10 +14,10 @@ use crate::memory::{Receipt, commit};
 use crate::read::items;
 use crate::write::hand_words;
 
-/// Takes an item back. A fact's value is not read out of old sources again.
+/// Retracts an item. The value of a fact is not extracted from old sources again.
 ///
 /// # Errors
-/// `NotFound` without such an item; `Refused` for a source (erase it) and for what was taken back before.
+/// `NotFound` if there is no such item; `Refused` for a source (erase it) or an item that is retracted already.
 pub fn retract<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, name: &str, reason: &str) -> Result<Receipt> {
     by_hand(engine, memory.into(), Some(reason), &mut |state| {
         let item = items::find_id(&state.memory, name)?;
@@ -27,10 +27,10 @@ pub fn retract<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, name: &str
     })
 }
 
-/// Closes a fact: it held until then.
+/// Ends the validity of a fact at a time.
 ///
 /// # Errors
-/// `NotFound` without such a fact; `Invalid` if it would end before it began; `Refused` if it does not hold.
+/// `NotFound` if there is no such fact; `Invalid` if it would end before it began; `Refused` if it does not hold.
 pub fn close_fact<'a>(
     engine: &Engine,
     memory: impl Into<MemoryRef<'a>>,
@@ -43,11 +43,11 @@ pub fn close_fact<'a>(
     })
 }
 
-/// Corrects a fact: it was never so, and another value is right. What the world changed is no correction: close the fact, and
-/// write the new one.
+/// Corrects a fact that was never true by another value. For a fact that changed, close it and write a new one.
 ///
 /// # Errors
-/// `NotFound` without such a fact; `Invalid` for a value that is empty or the one it has; `Refused` if the fact does not count.
+/// `NotFound` if there is no such fact; `Invalid` for an empty or unchanged value; `Refused` if the fact does not
+/// count.
 pub fn correct_fact<'a>(
     engine: &Engine,
     memory: impl Into<MemoryRef<'a>>,
@@ -61,10 +61,10 @@ pub fn correct_fact<'a>(
     })
 }
 
-/// Makes items of one kind one.
+/// Merges items of one kind into one.
 ///
 /// # Errors
-/// `NotFound` for an item that is not there; `Invalid` for items of several kinds.
+/// `NotFound` if an item does not exist; `Invalid` for items of different kinds.
 pub fn merge<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, from: &[String], into: &str) -> Result<Receipt> {
     by_hand(engine, memory.into(), None, &mut |state| {
         let into = items::find_id(&state.memory, into)?;
@@ -73,10 +73,10 @@ pub fn merge<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, from: &[Stri
     })
 }
 
-/// Gives a fact the user's own score.
+/// Sets the user's score of a fact, 0 to 10.
 ///
 /// # Errors
-/// `Invalid` above 10; `NotFound` without such a fact.
+/// `Invalid` above 10; `NotFound` if there is no such fact.
 pub fn score_fact<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, name: &str, score: u8) -> Result<Receipt> {
     if score > 10 {
         return Err(Error::Invalid("a score goes from 0 to 10".to_owned()));
@@ -103,8 +103,7 @@ fn by_hand(
     Ok(receipt)
 }
 
-/// Appends what a person decides. It stands, also where its patch some day no longer applies: the patch is an event of its
-/// own, right after it.
+/// Appends a person's decision. Patches are a separate event after it, so the decision survives a failed patch.
 pub(crate) fn commit_decided(
     engine: &Engine,
     open: &OpenMemory,
@@ -114,7 +113,7 @@ pub(crate) fn commit_decided(
 ) -> Result<Receipt> {
     let receipts = commit::commit(engine, open, None, &mut |state| {
         let changes = decide(state)?;
-        // A promotion and the patches that move what belongs there are one event.
+        // A promotion and the patches that move its values are one event.
         let whole = changes.iter().any(|change| matches!(change, Change::Drawn(DerivedChange::SchemaPromoted(_))));
         let (patches, decided): (Vec<Change>, Vec<Change>) =
             changes.into_iter().partition(|change| !whole && change.is_of_core());

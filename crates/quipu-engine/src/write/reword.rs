@@ -1,4 +1,4 @@
-//! Reword: a person says in other words what an item says. The old words stay in the history.
+//! Rewords an item by hand. The old text stays in the history.
 
 use std::collections::BTreeSet;
 
@@ -16,33 +16,34 @@ use crate::history::revert;
 use crate::memory::MemoryRef;
 use crate::memory::Receipt;
 use crate::memory::checkpoint;
+use crate::memory::entry_point;
 use crate::memory::{OpenMemory, State, fold};
 use crate::process::understand::{self, Cause};
 use crate::process::unread;
 use crate::read::items;
 use crate::write::agent_files::{first_said, since};
-use crate::write::entry_point;
 use crate::write::hand_words;
 use crate::write::remember;
 
 const WHY: &str = "reworded by hand";
 
-/// Says in other words what an item says. Returns once it is durable.
+/// Replaces the text of an item. Returns once it is durable.
 ///
-/// A statement with another value in it is entered as such. Other words in the place of a statement, and words in the place
-/// of words, are recorded as said by the user and read; their `native_id` names what they are instead of, the first of it, and
-/// what was there counts no longer. Reverting the events of the receipts brings it back.
+/// If the new text is a statement with another value, the fact is corrected. Otherwise the text is recorded as said by
+/// the user and extracted from; its `native_id` contains the first item it replaces, and the replaced item no longer
+/// counts. Reverting the events of the receipts restores it.
 ///
 /// # Errors
-/// `NotFound` without such an item; `Invalid` for a text that is empty, too long, or says what the item says; `Refused` for
-/// an item that does not count, or that Quipu tells itself.
+/// `NotFound` if there is no such item; `Invalid` for an empty, too long or unchanged text; `Refused` for an item that
+/// does not count or that Quipu generates itself.
 pub fn reword<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, name: &str, text: &str) -> Result<Vec<Receipt>> {
     let memory = memory.into();
     let open = engine.open(memory)?;
     let item = items::find_id(&open.read().memory, name)?;
-    // Words that came alone are taken back with all that came of them, so that everything is told again without them.
+    // A source with its own event is reverted with everything derived from it, so that summaries are made again without
+    // it.
     let alone = own_event(&open, item)?;
-    // The new words came in where the old ones did.
+    // The new text is attributed to the entry point of the old one.
     let reference = entry_point::reference_of(&open, item)?;
     let running = unread::begin(engine, &open)?;
     let mut said = None;
@@ -87,7 +88,7 @@ fn decide(
         Reworded::Said(changes) => {
             let source = words(engine, state, item, text)?;
             let id = source.id;
-            // What makes way is an event of its own: erasing the new words does not bring the old ones back.
+            // Retractions are a separate event, so that erasing the new text does not restore the old one.
             let way = if is_reverted { Vec::new() } else { parts(changes) };
             let all = way.into_iter().chain([vec![Change::SourceRecorded(source)]]);
             Ok((all.map(draft).collect(), Some(id)))
@@ -95,18 +96,17 @@ fn decide(
     }
 }
 
-/// What is decided, and the patch that follows from it as an event of its own: the decision stands where some day the patch no
-/// longer applies.
+/// Splits changes into decisions and patches: separate events, so the decision survives a failed patch.
 pub(crate) fn parts(changes: Vec<Change>) -> Vec<Vec<Change>> {
     let (patches, decided): (Vec<Change>, Vec<Change>) = changes.into_iter().partition(|change| change.is_of_core());
     [decided, patches].into_iter().filter(|changes| !changes.is_empty()).collect()
 }
 
-/// The new words: the user's own, about what the old ones were about, in the same conversation.
+/// A source with the new text: the user's own, with topic and session of the old one.
 fn words(engine: &Engine, state: &State, item: ItemId, text: &str) -> Result<Source> {
     let old = state.memory.get(item).map(|held| &held.source);
     let mut artifacts = old.map(|old| old.artifacts.clone()).unwrap_or_default();
-    // The words that first said it may be taken back, and then they tell nothing.
+    // The first source may be reverted, so its time is kept here.
     if let Some(old) = old.filter(|old| first_said(old) == old.said_at && artifacts.len() < ARTIFACTS_MAX) {
         artifacts.extend(old.said_at.map(since));
     }
@@ -126,12 +126,12 @@ fn words(engine: &Engine, state: &State, item: ItemId, text: &str) -> Result<Sou
     Ok(source)
 }
 
-/// What new words are instead of: where there are such words already, what those are instead of.
+/// The first item in a chain of replacements.
 fn instead_of(state: &State, item: ItemId) -> ItemId {
     state.memory.get(item).and_then(HeldSource::instead_of).unwrap_or(item)
 }
 
-/// The event that recorded some words and nothing else.
+/// The event of a source that was recorded alone.
 pub(crate) fn own_event(open: &OpenMemory, item: ItemId) -> Result<Option<Seq>> {
     let seq = match open.read().memory.get(item) {
         Some(held) => held.seq,
@@ -142,7 +142,7 @@ pub(crate) fn own_event(open: &OpenMemory, item: ItemId) -> Result<Option<Seq>> 
     Ok(alone.then_some(seq))
 }
 
-/// Items that an event takes back.
+/// Items that changes retract.
 pub(crate) fn taken_by(changes: &[Option<Change>]) -> BTreeSet<ItemId> {
     let taken = |change: &Change| match change {
         Change::Drawn(DerivedChange::ItemRetracted { item, .. }) => Some(*item),
@@ -151,7 +151,7 @@ pub(crate) fn taken_by(changes: &[Option<Change>]) -> BTreeSet<ItemId> {
     changes.iter().flatten().filter_map(taken).collect()
 }
 
-/// The item that a name is the whole id of.
+/// Parses a complete item id.
 ///
 /// # Errors
 /// `NotFound` for anything else.

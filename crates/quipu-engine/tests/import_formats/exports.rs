@@ -1,4 +1,4 @@
-//! What the exports of chats and memories become, what is left out, and what hostile ones do.
+//! Imports of chat and memory exports: results, omissions, and malicious input.
 
 use proptest::prelude::*;
 use quipu_core::limit;
@@ -26,7 +26,7 @@ const FIXTURES: [(ImportFormat, &str); 8] = [
     (ImportFormat::Telegram, TELEGRAM_ALL),
 ];
 
-/// What was read, then what was left out.
+/// The sources read, then what was left out.
 fn all(outcome: &Outcome) -> String {
     let left_out = outcome.report.left_out.iter().map(|(reason, count)| format!("- {count} {reason}\n"));
     shown(outcome) + &left_out.collect::<String>()
@@ -289,12 +289,12 @@ fn the_order_of_dates_can_be_said() {
         let outcome = run_with(ImportFormat::WhatsApp, chat.as_bytes(), &options);
         let times: Vec<_> = outcome.sources().iter().map(|source| source.said_at).collect();
         assert!(times[0].is_some_and(|time| time.to_string().starts_with(expected)), "{order:?}: {times:?}");
-        // There is no thirteenth month: the message is kept without a time.
+        // Month 13 does not exist, so the message is kept without a time.
         assert_eq!((times[1].is_none(), outcome.report.undated == 1), (order == Some("mdy"), order == Some("mdy")));
     }
 }
 
-/// A later export of the same chat has more messages; those there were keep their ids.
+/// A later export of the same chat has more messages; existing ones keep their ids.
 #[test]
 fn a_chat_that_went_on_keeps_its_ids() {
     for (format, text) in [(ImportFormat::WhatsApp, IOS), (ImportFormat::MemoryJsonl, GRAPH)] {
@@ -307,7 +307,7 @@ fn a_chat_that_went_on_keeps_its_ids() {
     }
 }
 
-/// What was handed on before a cut is what the whole input gives, and the cut is said.
+/// A truncated input delivers the same sources as the whole up to the cut, and reports the fault.
 #[test]
 fn an_export_cut_anywhere_gives_what_came_before() {
     for (format, text) in FIXTURES {

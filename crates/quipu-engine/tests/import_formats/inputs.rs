@@ -1,4 +1,4 @@
-//! What a path stands for: notes of a folder, files in an archive, and what hostile ones do.
+//! Inputs of a path: notes of a folder, files in an archive, and malicious ones.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
@@ -13,7 +13,8 @@ use zip::{CompressionMethod, ZipWriter};
 
 const CHATGPT: &[u8] = include_bytes!("../../../../testdata/import/chatgpt.json");
 
-/// Everything read from a path: session, topic, native id and text a line; then what was left out; then the error.
+/// Everything read from a path: one line per source with session, topic, native id and text; then what was left out;
+/// then the error.
 fn all(format: ImportFormat, path: &Path) -> String {
     let mut about = Report::default();
     let mut lines = String::new();
@@ -128,7 +129,7 @@ fn shards_are_read_in_their_order() {
         format!(r#"[{{"id":"{text}","current_node":"a","mapping":{{"a":{{"message":{message}}}}}}}]"#)
     };
     let [one, two] = ["one", "two"].map(shard);
-    // The names lead nowhere: they choose what is read and are never paths.
+    // Names in the archive only select entries and are never used as paths.
     archive(
         &zip,
         &[
@@ -186,7 +187,7 @@ fn damaged_and_foreign_archives_are_refused() {
     check(ImportFormat::ChatGpt, &zip, "- 1 other files of the export\nX PATH has no conversations.json in it");
     archive(&zip, &[("conversations.json", CHATGPT)]);
     let whole = fs::read(&zip).unwrap();
-    // The method of packing is the fifth field of the local header, and the sixth of the entry in the list.
+    // The compression method is the fifth field of the local header, and the sixth of the central directory entry.
     let listed = whole.windows(4).rposition(|window| window == b"PK\x01\x02").unwrap();
     let mut foreign = whole.clone();
     [8, listed + 10].into_iter().for_each(|at| foreign[at] = 14);
@@ -202,7 +203,7 @@ fn damaged_and_foreign_archives_are_refused() {
         let mut damaged = whole.clone();
         damaged[at] ^= 0x55;
         fs::write(&zip, &damaged).unwrap();
-        // Whatever was damaged, reading ends; what the checksum covers is not taken for whole.
+        // Reading a damaged archive terminates; damage covered by the checksum is detected.
         let all = all(ImportFormat::ChatGpt, &zip);
         assert!(all.contains("X ") || all.contains("Newer branch"), "damaged at {at}: {all}");
     }

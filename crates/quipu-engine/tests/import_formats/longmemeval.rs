@@ -1,4 +1,4 @@
-//! LongMemEval: histories become turns, questions keep what holds their answer.
+//! LongMemEval: histories become turns, and questions keep references to their answers.
 
 use quipu_engine::import::longmemeval::questions::{self, BenchmarkCase};
 use quipu_engine::import::{Fault, ImportFormat, ReadError};

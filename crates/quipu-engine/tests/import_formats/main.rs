@@ -1,4 +1,4 @@
-//! What each import format becomes, what is reported, and that no input makes a parser panic or lose its place.
+//! Import formats: results, reports, and robustness against any input.
 
 mod exports;
 mod inputs;
@@ -26,7 +26,7 @@ const FIXTURES: [(ImportFormat, &str); 5] = [
     (ImportFormat::LongMemEval, longmemeval::FILE),
 ];
 
-/// What reading gave: everything handed on, the report, and the fault as a sentence.
+/// Result of reading: everything delivered, the report, and the error message.
 struct Outcome {
     batches: Vec<Batch>,
     report: Report,
@@ -47,7 +47,7 @@ fn run(format: ImportFormat, input: &[u8]) -> Outcome {
     run_with(format, input, &ReadOptions::default())
 }
 
-/// Reads the input, and checks what holds for every input.
+/// Reads the input, and checks the invariants of every result.
 fn run_with(format: ImportFormat, input: &[u8], options: &ReadOptions) -> Outcome {
     let mut report = Report::default();
     let mut batches = Vec::new();
@@ -67,7 +67,7 @@ fn run_with(format: ImportFormat, input: &[u8], options: &ReadOptions) -> Outcom
     outcome
 }
 
-/// One line a source: session, topic, speaker, time, native id, text; then its artifacts. Then notices and the fault.
+/// One line per source: session, topic, speaker, time, native id, text; then its artifacts. Then notices and the error.
 fn shown(outcome: &Outcome) -> String {
     let mut all = String::new();
     let mut line = |text: String| {
@@ -398,7 +398,7 @@ fn questions_of_something_else_are_refused() {
     assert!(matches!(result, Err(ReadError::Fault(Fault::Invalid { .. }))), "{result:?}");
 }
 
-/// A cut conversation gives the beginning of the whole one. A cut text is a text of its own, whose last passage differs.
+/// A truncated conversation gives the start of the whole one. A truncated text differs in its last passage.
 #[test]
 fn an_input_cut_anywhere_gives_what_came_before() {
     for (format, text) in FIXTURES {

@@ -1,4 +1,4 @@
-//! What a day's questions cost, by user, and how much they may.
+//! Usage and cost of language models per day and user, and the limits on them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,49 +12,49 @@ use serde::{Deserialize, Serialize};
 
 use super::ladder::JsonMode;
 
-/// Under this name stands what nobody in particular asked for.
+/// The name for requests without a user.
 const NOBODY: &str = "";
 
-/// What a model costs, in any currency.
+/// Prices of a model, in any currency.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Prices {
-    /// A million tokens of a prompt.
+    /// Price of a million prompt tokens.
     pub input_per_million: f64,
-    /// A million tokens of an answer.
+    /// Price of a million answer tokens.
     pub output_per_million: f64,
 }
 
 impl Prices {
-    /// What so many tokens cost.
+    /// The cost of `usage`.
     pub fn of(&self, usage: &Usage) -> f64 {
         (usage.input_tokens as f64 * self.input_per_million + usage.output_tokens as f64 * self.output_per_million)
             / 1e6
     }
 }
 
-/// What one user may spend in a day of UTC; without a number there is no bound.
+/// Limits of one user for a day (UTC). `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Allowance {
-    /// Tokens, of prompts and answers together.
+    /// Tokens of prompts and answers together.
     pub tokens_per_day: Option<u64>,
     /// Money, in the currency of the prices.
     pub money_per_day: Option<f64>,
 }
 
-/// What was spent.
+/// Usage and cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spent {
-    /// Requests that reached a server.
+    /// Requests that reached the server.
     pub requests: u64,
     /// Tokens of prompts.
     pub input_tokens: u64,
     /// Tokens of answers.
     pub output_tokens: u64,
-    /// Money.
+    /// Cost, in the currency of the prices.
     pub money: f64,
 }
 
-/// What was spent today and how endpoints take a schema, for all models of a process; kept in a file if it has one.
+/// Today's usage and each endpoint's JSON mode, for all models of a process. Optionally stored in a file.
 pub struct ModelUsage {
     clock: Arc<dyn Clock>,
     path: Option<PathBuf>,
@@ -64,52 +64,52 @@ pub struct ModelUsage {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Pages {
-    /// The day of UTC the rest is about.
+    /// The day (UTC) of the figures.
     #[serde(default)]
     day: String,
-    /// By role of the model, then by user.
+    /// By name of the model's role, then by user.
     #[serde(default)]
     spent: BTreeMap<String, BTreeMap<String, Spent>>,
-    /// By base address and model.
+    /// The JSON mode by base URL and model.
     #[serde(default)]
     rungs: BTreeMap<String, JsonMode>,
-    /// What was promised to requests that are under way: counted as spent until they are done.
+    /// Upper bounds reserved for running requests. They count as spent until the requests end.
     #[serde(skip)]
     promised: BTreeMap<(String, String), Spent>,
 }
 
-/// Most endpoints whose rung is kept.
+/// Maximum number of endpoints whose JSON mode is recorded.
 const RUNGS_MAX: usize = 64;
 
 impl ModelUsage {
-    /// One that is forgotten with the process.
+    /// Usage that is not stored.
     #[must_use]
     pub fn in_memory(clock: Arc<dyn Clock>) -> Self {
         Self { clock, path: None, pages: Mutex::default(), watch: OnceLock::new() }
     }
 
-    /// One that is kept in a file. A file that cannot be read counts as empty: it holds nothing but today's figures.
+    /// Usage stored in a file. An unreadable file counts as empty, since it holds only the figures of today.
     #[must_use]
     pub fn in_file(clock: Arc<dyn Clock>, path: &Path) -> Self {
         let pages = fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
         Self { clock, path: Some(path.to_owned()), pages: Mutex::new(pages), watch: OnceLock::new() }
     }
 
-    /// What was spent today under a name of settings, by everybody.
+    /// Today's usage of all users under a name of the settings.
     #[must_use]
     pub fn spent(&self, name: &str) -> Spent {
         let pages = self.today();
         pages.spent.get(name).into_iter().flat_map(BTreeMap::values).fold(Spent::default(), |all, one| all.and(one))
     }
 
-    /// What a user spent today under a name of settings.
+    /// Today's usage of one user under a name of the settings.
     #[must_use]
     pub fn spent_by(&self, name: &str, user: Option<&UserId>) -> Spent {
         let pages = self.today();
         pages.spent.get(name).and_then(|users| users.get(account(user))).copied().unwrap_or_default()
     }
 
-    /// Lets somebody count every question from now on. There is one who counts: the first.
+    /// Reports every request to `watch` from now on. Only the first call has an effect.
     pub fn watched_by(&self, watch: Arc<dyn ModelWatch>) {
         let _ = self.watch.set(watch);
     }
@@ -124,21 +124,21 @@ impl ModelUsage {
 
     fn today(&self) -> MutexGuard<'_, Pages> {
         let day = self.clock.now().to_string().chars().take(10).collect::<String>();
-        // Sums only: a panic elsewhere leaves them as they were.
+        // The map holds only sums, which a panic in another thread leaves valid.
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         if pages.day != day {
             pages.day = day;
             pages.spent.clear();
-            // A server that was renewed may take more than it did.
+            // A server that was upgraded may support a stricter mode.
             pages.rungs.clear();
         }
         pages
     }
 
-    /// Sets aside what a request may cost at most.
+    /// Reserves the maximum cost of a request.
     ///
     /// # Errors
-    /// `OverBudget` if it could be more than is left today.
+    /// `OverBudget` if that could exceed what is left today.
     pub(super) fn promise(&self, purse: &SpendBudget<'_>, most: &Usage) -> Result<(), ModelError> {
         let key = (purse.name.to_owned(), account(purse.user).to_owned());
         let mut pages = self.today();
@@ -146,7 +146,7 @@ impl ModelUsage {
         let promised = pages.promised.get(&key).copied().unwrap_or_default();
         let wanted = purse.cost(most);
         let all = spent.and(&promised).and(&wanted);
-        let whose = purse.user.map_or_else(|| "nobody in particular".to_owned(), |user| format!("user {user}"));
+        let whose = purse.user.map_or_else(|| "requests without a user".to_owned(), |user| format!("user {user}"));
         if let Some(most) = purse.allowance.tokens_per_day
             && all.input_tokens + all.output_tokens > most
         {
@@ -162,7 +162,7 @@ impl ModelUsage {
         Ok(())
     }
 
-    /// Takes a promise back and writes down what it came to.
+    /// Releases a reservation and records the actual usage.
     pub(super) fn settle(&self, purse: &SpendBudget<'_>, most: &Usage, used: Option<&Usage>) {
         let key = (purse.name.to_owned(), account(purse.user).to_owned());
         let mut pages = self.today();
@@ -193,7 +193,7 @@ impl ModelUsage {
         }
     }
 
-    /// Figures that cannot be written are still held while the process lives.
+    /// Figures that cannot be written stay in memory.
     fn save(&self, pages: &Pages) {
         let Some(path) = &self.path else { return };
         let Ok(bytes) = serde_json::to_vec_pretty(pages) else { return };
@@ -209,7 +209,7 @@ fn account(user: Option<&UserId>) -> &str {
     user.map_or(NOBODY, UserId::as_str)
 }
 
-/// Who pays for a request, under which name, at which prices.
+/// The user who is charged, the name of the role, and its prices.
 pub(super) struct SpendBudget<'a> {
     pub(super) name: &'a str,
     pub(super) user: Option<&'a UserId>,

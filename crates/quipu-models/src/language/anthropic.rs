@@ -1,4 +1,4 @@
-//! Anthropic's messages.
+//! Requests and responses of Anthropic's `/v1/messages`.
 
 use quipu_engine::ports::PromptRole;
 use serde_json::{Value, json};

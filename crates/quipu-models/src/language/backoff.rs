@@ -1,23 +1,23 @@
-//! How long to wait before asking again.
+//! Computes the wait before a retry.
 
 use std::time::Duration;
 
 use quipu_engine::ports::Entropy;
 
-/// No server is waited for longer than this, whatever it says.
+/// The longest wait, whatever the server requests.
 const WAIT_MAX: Duration = Duration::from_secs(120);
 
-/// The wait before the next attempt: twice as long each time, of which a random half to whole.
+/// The wait before the next attempt: exponential, with a random factor between one half and one.
 pub(super) fn wait(first: Duration, attempt: u32, entropy: &dyn Entropy) -> Duration {
     let whole = first.saturating_mul(1 << attempt.saturating_sub(1).min(8)).min(WAIT_MAX);
     let mut dice = [0u8; 2];
     entropy.fill(&mut dice);
-    // Clients that failed together must not come back together.
+    // The random factor spreads the retries of clients that failed together.
     whole.mul_f64(0.5 + f64::from(u16::from_le_bytes(dice)) / f64::from(u16::MAX) / 2.0)
 }
 
-/// What `Retry-After` says, if it says something one can keep to: a whole number of seconds, and not too many. A date is
-/// not looked at: it would have to be compared with a clock that is not the server's.
+/// Parses `Retry-After` as a whole number of seconds within the limit. A date is ignored, since comparing it needs the
+/// server's clock.
 pub(super) fn retry_after(header: Option<&str>) -> Option<Duration> {
     let seconds: u64 = header?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds)).filter(|wait| *wait <= WAIT_MAX)

@@ -1,4 +1,4 @@
-//! Leaves an endpoint alone that fails again and again.
+//! A circuit breaker, which suspends an endpoint that fails repeatedly.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::endpoint::Limits;
 
-/// Counts failures in a row. Open, it lets one request through after each rest.
+/// Counts consecutive failures. While it is open, it admits one request after each rest.
 #[derive(Debug, Default)]
 pub(super) struct Breaker(Mutex<State>);
 
@@ -21,14 +21,14 @@ impl Breaker {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long nobody asks yet; `None` if one may, which then is the one that tries.
+    /// The time until the next request is admitted. `None` if this one is admitted, as the trial.
     pub(super) fn rest_left(&self, now: Timestamp, limits: &Limits) -> Option<SignedDuration> {
         let mut state = self.state();
         let until = state.closed_until?;
         if now < until {
             return Some(until.duration_since(now));
         }
-        // Whoever comes next rests again, unless this one is answered.
+        // Later callers wait for another rest, unless the trial succeeds.
         state.closed_until = rest(now, limits);
         None
     }

@@ -1,4 +1,4 @@
-//! A request in an endpoint's own words, and its answers in ours.
+//! Translates requests into an endpoint's dialect, and its answers back.
 
 use quipu_engine::ports::{CompletionRequest, Message, Shape, Usage};
 use serde_json::Value;
@@ -8,29 +8,29 @@ use super::fault::Failure;
 use super::ladder::JsonMode;
 use super::{anthropic, openai};
 
-/// One request as it is put: messages may have been added to those that were asked for.
+/// A request as it is sent, possibly with messages added for a retry.
 pub(super) struct Question<'a> {
     pub(super) request: &'a CompletionRequest,
     pub(super) messages: &'a [Message],
-    /// The JSON that is wanted, and how it is asked for.
+    /// The requested JSON and the mode of requesting it.
     pub(super) shape: Option<(&'a Shape, JsonMode)>,
     pub(super) stream: bool,
 }
 
-/// One answer, or what there is of it.
+/// A complete or partial answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Reply {
     pub(super) text: String,
-    /// Why it would not.
+    /// The reason of a refusal.
     pub(super) refusal: Option<String>,
-    /// The length limit ended it.
+    /// Whether the length limit ended it.
     pub(super) cut: bool,
     pub(super) usage: Usage,
-    /// The server said that this was all.
+    /// Whether the server marked the end of the answer.
     pub(super) ended: bool,
 }
 
-/// The place below the base address.
+/// The path below the base URL.
 pub(super) fn place(provider: Provider) -> &'static str {
     match provider {
         Provider::OpenAi | Provider::Ollama => "chat/completions",
@@ -38,7 +38,7 @@ pub(super) fn place(provider: Provider) -> &'static str {
     }
 }
 
-/// Headers beside the content type.
+/// The headers besides the content type.
 pub(super) fn headers(endpoint: &Endpoint) -> Vec<(&'static str, String)> {
     let key = endpoint.key.as_ref().map(|key| key.reveal());
     match endpoint.provider {
@@ -59,7 +59,7 @@ pub(super) fn body(endpoint: &Endpoint, question: &Question<'_>) -> Value {
     }
 }
 
-/// Reads a whole answer.
+/// Parses a complete answer.
 pub(super) fn read(provider: Provider, body: &Value) -> Result<Reply, Failure> {
     if let Some(error) = error_in(body) {
         return Err(error);
@@ -70,7 +70,7 @@ pub(super) fn read(provider: Provider, body: &Value) -> Result<Reply, Failure> {
     }
 }
 
-/// Reads one event of a stream into what there is of the answer; returns the new piece of text.
+/// Adds an event of a stream to the answer so far. Returns the new piece of text.
 pub(super) fn read_event(provider: Provider, data: &str, reply: &mut Reply) -> Result<String, Failure> {
     if data == "[DONE]" {
         reply.ended = true;
@@ -87,7 +87,7 @@ pub(super) fn read_event(provider: Provider, data: &str, reply: &mut Reply) -> R
     })
 }
 
-/// An error where an answer should be.
+/// The error in a body, if it has one.
 fn error_in(body: &Value) -> Option<Failure> {
     let error = body.get("error").filter(|error| !error.is_null())?;
     let words = error["message"].as_str().or(error.as_str()).unwrap_or("an error without words");

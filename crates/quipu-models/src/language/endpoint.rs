@@ -1,4 +1,4 @@
-//! Where a model is, how to speak to it, and how long to wait.
+//! Endpoints of language models: address, dialect, key and limits.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,19 +7,19 @@ use quipu_engine::ports::ModelError;
 
 use super::account::{Allowance, Prices};
 
-/// Whose dialect an endpoint speaks.
+/// The dialect of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provider {
-    /// OpenAI's `/v1/chat/completions`, of OpenAI or of anybody who offers the same.
+    /// OpenAI's `/v1/chat/completions`, and every compatible server.
     OpenAi,
     /// Anthropic's `/v1/messages`.
     Anthropic,
-    /// Ollama, by its `/v1` door.
+    /// Ollama, through its `/v1` endpoints.
     Ollama,
 }
 
 impl Provider {
-    /// The word for it in settings.
+    /// Its name in settings.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -29,13 +29,13 @@ impl Provider {
         }
     }
 
-    /// The provider of that word.
+    /// The provider with that name.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         [Self::OpenAi, Self::Anthropic, Self::Ollama].into_iter().find(|provider| provider.as_str() == word)
     }
 
-    /// Where it is unless somebody says otherwise.
+    /// The base URL unless the settings name another.
     #[must_use]
     pub fn base_url_default(self) -> &'static str {
         match self {
@@ -45,19 +45,19 @@ impl Provider {
         }
     }
 
-    /// Whether it answers nobody without a key.
+    /// Whether it rejects requests without a key.
     #[must_use]
     pub fn needs_key(self, base_url: &str) -> bool {
         self != Self::Ollama && base_url == self.base_url_default()
     }
 }
 
-/// A secret: it is sent to its endpoint and shown nowhere.
+/// A secret, sent to its endpoint only and never displayed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// Takes the key as it came.
+    /// Wraps a key unchanged.
     #[must_use]
     pub fn new(key: impl Into<String>) -> Self {
         Self(key.into())
@@ -67,7 +67,7 @@ impl ApiKey {
         &self.0
     }
 
-    /// A text in which the key, should a server have repeated it, is blotted out.
+    /// Replaces the key in a text, in case a server repeated it.
     pub(super) fn blotted(key: Option<&Self>, text: &str) -> String {
         match key {
             Some(Self(key)) if !key.is_empty() => text.replace(key.as_str(), "***"),
@@ -82,24 +82,24 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// How long, how much and how often.
+/// Limits on time, size and retries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The longest time for one answer, with everything that is asked again.
+    /// Total time for one answer, retries included.
     pub total: Duration,
-    /// The longest time to connect.
+    /// Time to connect.
     pub connect: Duration,
-    /// The longest silence once an answer has begun.
+    /// Time without data once an answer has begun.
     pub idle: Duration,
-    /// The largest answer, in bytes.
+    /// Size of an answer, in bytes.
     pub answer_bytes_max: usize,
-    /// How often a failing server is asked for one answer.
+    /// Number of attempts at one answer when the server fails.
     pub attempts_max: u32,
-    /// The first wait before it is asked again; the next ones are longer.
+    /// Wait before the first retry; later waits are longer.
     pub backoff: Duration,
-    /// Failures in a row after which an endpoint is left alone.
+    /// Consecutive failures after which the endpoint is suspended.
     pub failures_max: u32,
-    /// For how long it is left alone.
+    /// Duration of the suspension.
     pub rest: Duration,
 }
 
@@ -121,24 +121,24 @@ impl Default for Limits {
 /// A model at an endpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Endpoint {
-    /// How it is spoken to.
+    /// Its dialect.
     pub provider: Provider,
-    /// Up to and without `/chat/completions` or `/messages`.
+    /// The address before `/chat/completions` or `/messages`.
     pub base_url: String,
-    /// The model, as the endpoint calls it.
+    /// The endpoint's name of the model.
     pub model: String,
     /// The key, if it needs one.
     pub key: Option<ApiKey>,
-    /// How long, how much and how often.
+    /// Limits on time, size and retries.
     pub limits: Limits,
-    /// What it costs.
+    /// Its prices.
     pub prices: Prices,
-    /// What may be spent.
+    /// The daily limit of each user.
     pub allowance: Allowance,
 }
 
 impl Endpoint {
-    /// One at the provider's usual place, without a key or a budget.
+    /// An endpoint at the provider's default address, without a key or a budget.
     #[must_use]
     pub fn new(provider: Provider, model: impl Into<String>) -> Self {
         Self {
@@ -152,7 +152,7 @@ impl Endpoint {
         }
     }
 
-    /// The address of a place below the base.
+    /// The URL of a path below the base URL.
     pub(super) fn url(&self, place: &str) -> Result<reqwest::Url, ModelError> {
         let wrong = |why: String| ModelError::Invalid(format!("base_url {:?}: {why}", self.base_url));
         let url: reqwest::Url = format!("{}/{place}", self.base_url.trim_end_matches('/'))

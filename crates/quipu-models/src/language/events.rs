@@ -1,6 +1,6 @@
-//! Server-sent events, out of bytes that come in pieces.
+//! Parses server-sent events from bytes that arrive in pieces.
 
-/// Cuts bytes into events; the data of each, in order.
+/// Splits bytes into events and yields the data of each, in order.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     line: Vec<u8>,
@@ -8,7 +8,7 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// Takes the next bytes and calls for each event that is complete now. An event ends at an empty line.
+    /// Takes the next bytes and calls `each` for every event they complete. An empty line ends an event.
     pub(super) fn push<E>(&mut self, bytes: &[u8], each: &mut dyn FnMut(&str) -> Result<(), E>) -> Result<(), E> {
         for &byte in bytes {
             if byte != b'\n' {
@@ -16,7 +16,7 @@ impl Events {
                 continue;
             }
             let line = std::mem::take(&mut self.line);
-            // A character that was cut in two cannot occur: a line is whole. Others become the replacement character.
+            // Lines are complete, so no character is split here. Invalid bytes become the replacement character.
             let line = String::from_utf8_lossy(&line);
             let line = line.trim_end_matches('\r');
             if let Some(data) = line.strip_prefix("data:") {

@@ -1,21 +1,21 @@
-//! What an endpoint's errors mean for whoever asked.
+//! Classifies the errors of an endpoint.
 
 use std::time::Duration;
 
 use quipu_engine::ports::ModelError;
 use serde_json::Value;
 
-/// Longest piece of a server's words that is passed on.
+/// Maximum length of a quoted server message, in characters.
 const WORDS_MAX: usize = 240;
 
-/// Why one attempt came to nothing, by what can be done about it.
+/// Why an attempt failed, by what can be done about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// Asking again may help. Unsure: it may also be how JSON was asked for.
+    /// A retry may help. `unsure`: the JSON mode may be the cause.
     Passing { why: String, after: Option<Duration>, unsure: bool },
-    /// The way JSON was asked for is not taken. Uncertain: the server did not say that it is this.
+    /// The server does not support the JSON mode. Not `certain` if the server did not say so.
     Format { why: String, certain: bool },
-    /// Asking again does not help.
+    /// A retry does not help.
     Final(ModelError),
 }
 
@@ -25,7 +25,7 @@ impl Failure {
     }
 }
 
-/// What a status means. `formatted`: JSON was asked for by a field of the request.
+/// Classifies a status. `formatted`: the request asked for JSON by a field.
 pub(super) fn of_status(status: u16, after: Option<Duration>, body: &str, formatted: bool) -> Failure {
     let words = words(body);
     let lower = body.to_lowercase();
@@ -33,9 +33,7 @@ pub(super) fn of_status(status: u16, after: Option<Duration>, body: &str, format
     let why = format!("{status}: {words}");
     let about_format = formatted && says(&["response_format", "json_schema", "json_object", "output_config"]);
     match status {
-        300..=399 => {
-            Failure::Final(ModelError::Invalid(format!("{status}: it sends elsewhere, which is not followed")))
-        }
+        300..=399 => Failure::Final(ModelError::Invalid(format!("{status}: redirects are not followed"))),
         401 | 403 => Failure::Final(ModelError::Unauthorised(why)),
         402 => Failure::Final(ModelError::OverBudget(why)),
         429 if says(&["insufficient_quota", "exceeded your current quota"]) => {
@@ -52,7 +50,7 @@ pub(super) fn of_status(status: u16, after: Option<Duration>, body: &str, format
     }
 }
 
-/// What an error body says, in one short line: it may be an object, a string, or a page.
+/// The message of an error body, which may be an object, a string or a page, in one short line.
 pub(super) fn words(body: &str) -> String {
     let parsed: Option<Value> = serde_json::from_str(body).ok();
     let found = parsed.as_ref().and_then(|value| {
@@ -63,7 +61,7 @@ pub(super) fn words(body: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(WORDS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
-        None if text.is_empty() => "it says nothing more".to_owned(),
+        None if text.is_empty() => "no further details".to_owned(),
         None => text,
     }
 }
@@ -93,7 +91,7 @@ mod tests {
             (r#"{"error":"'response_format.type' must be 'text'"}"#, "'response_format.type' must be 'text'"),
             (r#"{"detail":"Not Found"}"#, "Not Found"),
             ("<html><h1>502 Bad\nGateway</h1></html>", "502 Bad Gateway"),
-            ("", "it says nothing more"),
+            ("", "no further details"),
         ] {
             assert_eq!(words(body), said);
         }

@@ -1,30 +1,30 @@
-//! JSON out of what a model wrote: read strictly, after one bounded repair.
+//! Extracts JSON from a model's text: strict parsing after one bounded repair.
 //!
-//! Repaired is what loses nothing: a fence, words around one object, a comma too many. Nothing is guessed: two objects, a
-//! key twice, an open end, `NaN` or another notation are no answer.
+//! The repair removes what carries no information: a code fence, prose around a single object, trailing commas.
+//! Nothing is guessed: two objects, duplicate keys, a missing end, `NaN` and other notations are errors.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Deepest answer.
+/// Maximum nesting depth.
 const DEPTH_MAX: usize = 24;
 
-/// The text after a model's thinking aloud; `None` if it never stopped thinking.
+/// The text after a model's reasoning block; `None` if the block has no end.
 pub(super) fn spoken(text: &str) -> Option<&str> {
     let mut rest = text.trim();
     while let Some(thought) = rest.strip_prefix("<think>") {
         rest = thought.split_once("</think>")?.1.trim();
     }
-    // Some servers swallow the opening tag.
+    // Some servers drop the opening tag.
     Some(rest.split_once("</think>").map_or(rest, |(_, after)| after.trim()))
 }
 
-/// The one JSON value in a text.
+/// Parses the single JSON value in a text.
 ///
 /// # Errors
-/// What is wrong with it, in words a model can act on.
+/// A description of the problem that a model can act on.
 pub(super) fn parse(text: &str) -> Result<Value, String> {
     let text = text.trim();
     let first = match strict(text) {
@@ -45,7 +45,8 @@ pub(super) fn parse(text: &str) -> Result<Value, String> {
     strict(object).or_else(|_| strict(&without_last_commas(object)))
 }
 
-/// The value with nothing invisible in its texts: control characters, and what turns writing round or has no width.
+/// Removes invisible characters from all texts of the value: control characters, bidirectional marks, zero-width
+/// characters.
 pub(super) fn visible(value: Value) -> Value {
     let keep = |c: &char| {
         let unseen =
@@ -73,7 +74,7 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// Where the bracket that opens a text is closed; brackets in strings do not count.
+/// The offset at which the first bracket of a text is closed. Brackets in strings are ignored.
 fn balanced(text: &str) -> Option<usize> {
     let (mut open, mut in_string, mut escaped) = (0usize, false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -110,7 +111,7 @@ fn without_last_commas(text: &str) -> String {
     kept
 }
 
-/// A value in which no object has a key twice.
+/// A value without duplicate keys in its objects.
 struct Strict(Value);
 
 impl<'de> Deserialize<'de> for Strict {

@@ -1,5 +1,5 @@
-//! Ways of asking for JSON, from the one that promises most to the one every server takes. Whatever was promised, the
-//! answer is checked here.
+//! Modes of requesting JSON, from the strictest to the one that every server supports. The answer is validated here in
+//! every mode.
 
 use quipu_engine::ports::Shape;
 use serde::{Deserialize, Serialize};
@@ -8,26 +8,26 @@ use serde_json::Value;
 use super::endpoint::Provider;
 use super::json_text;
 
-/// One way of asking for JSON.
+/// A mode of requesting JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JsonMode {
-    /// The schema goes with the request: the server keeps to it while it writes.
+    /// The request has the schema, and the server enforces it.
     Schema,
-    /// The server is asked for an object, and the schema stands in the prompt.
+    /// The request asks for a JSON object; the schema is in the prompt.
     Object,
-    /// The schema stands in the prompt.
+    /// Only the prompt asks for JSON; the schema is in the prompt.
     Prompt,
 }
 
 impl JsonMode {
-    /// Where an endpoint begins of which nothing is known.
+    /// The first mode to try at an unknown endpoint.
     pub(super) const FIRST: Self = Self::Schema;
 
-    /// The next one down, if there is one.
+    /// The next weaker mode, if there is one.
     pub(super) fn below(self, provider: Provider) -> Option<Self> {
         match self {
-            // Anthropic has no middle one.
+            // Anthropic has no `Object` mode.
             Self::Schema if provider == Provider::Anthropic => Some(Self::Prompt),
             Self::Schema => Some(Self::Object),
             Self::Object => Some(Self::Prompt),
@@ -46,7 +46,7 @@ impl JsonMode {
     }
 }
 
-/// The instructions with what a rung adds to them.
+/// The system prompt, with the schema where the mode requires it.
 pub(super) fn system(instructions: &str, shape: Option<(&Shape, JsonMode)>) -> String {
     match shape {
         Some((shape, JsonMode::Object | JsonMode::Prompt)) => format!(
@@ -57,10 +57,10 @@ pub(super) fn system(instructions: &str, shape: Option<(&Shape, JsonMode)>) -> S
     }
 }
 
-/// The JSON of an answer, checked; null if the answer is that there is nothing.
+/// Parses and validates the JSON of an answer. Null if the model answered that there is nothing.
 ///
 /// # Errors
-/// What is wrong with it, in words a model can act on.
+/// A description of the problem that a model can act on.
 pub(super) fn read(text: &str, shape: &Shape) -> Result<Value, String> {
     let text = json_text::spoken(text).ok_or("it never came to an answer")?;
     if text.is_empty() {
@@ -76,14 +76,14 @@ pub(super) fn read(text: &str, shape: &Shape) -> Result<Value, String> {
         Ok(()) => Ok(json_text::visible(value)),
         Err(error) => {
             let (place, why) = (error.instance_path().to_string(), error.to_string());
-            // The whole instance may stand in the error.
+            // The error may contain the whole instance.
             let why: String = why.chars().take(200).collect();
             Err(format!("at {place:?}: {why}"))
         }
     }
 }
 
-/// What a model is told whose answer was no use.
+/// The message that requests a corrected answer.
 pub(super) fn ask_again(why: &str) -> String {
     format!(
         "That cannot be used: {why}. Answer again with one JSON object that fits the schema, and with nothing else."

@@ -1,11 +1,11 @@
-//! Language models behind an endpoint: anything that speaks OpenAI's chat completions, Anthropic, Ollama.
+//! Language models at an endpoint: OpenAI's chat completions and compatible servers, Anthropic, Ollama.
 //!
-//! [`RemoteModel`] is the whole of it: it puts a request into the endpoint's dialect, keeps deadlines, asks again where
-//! that can help, holds budgets, leaves an endpoint alone that fails, and finds out which way of asking for JSON works there
-//! (`ladder.rs`). An answer is checked here, whatever the server promises. [`Book`] keeps what was spent today.
+//! [`RemoteModel`] translates a request into the endpoint's dialect, enforces deadlines and budgets, retries where
+//! that can help, suspends an endpoint that fails, and finds the mode of requesting JSON that works there
+//! ([`JsonMode`]). Every answer is validated here, whatever the server promises. [`ModelUsage`] records today's usage.
 //!
-//! Not here: what is asked ([`crate::ModelSummarizer`], [`crate::ModelReader`]), and any endpoint that was not
-//! configured: nothing is contacted before it is asked something.
+//! The prompts are elsewhere ([`crate::ModelSummarizer`], [`crate::ModelReader`]). Only configured endpoints are
+//! contacted, and only for a request.
 
 mod account;
 mod endpoint;

@@ -1,4 +1,4 @@
-//! A question to a model, seen from outside: a span with the names of OpenTelemetry's conventions, and a figure for whoever counts.
+//! Observes a request to a model: a span with OpenTelemetry's attribute names, and a call of the [`ModelWatch`].
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use tracing::field::Empty;
 
 use super::endpoint::Endpoint;
 
-/// Asks, and tells of it. `ask` leaves what it cost in its argument, also where it fails.
+/// Runs `ask` and reports it. `ask` stores the usage in its argument, also on failure.
 #[expect(clippy::disallowed_methods, reason = "a figure of how long it took; nothing is decided by it")]
 pub(super) fn observed(
     (endpoint, model, watch): (&Endpoint, &str, Option<&dyn ModelWatch>),

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions.
+//! Requests and responses of OpenAI's chat completions.
 
 use quipu_engine::ports::{PromptRole, Usage};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ pub(super) fn body(endpoint: &Endpoint, question: &Question<'_>) -> Value {
         json!({"role": role, "content": message.text})
     }));
     let mut body = json!({"model": endpoint.model, "messages": messages, "stream": question.stream});
-    // OpenAI's own newer models take neither `max_tokens` nor a temperature; others know nothing newer.
+    // OpenAI's newer models accept neither `max_tokens` nor a temperature; other servers support only these.
     if endpoint.base_url == Provider::OpenAi.base_url_default() {
         body["max_completion_tokens"] = json!(request.output_tokens_max);
     } else {
@@ -84,7 +84,7 @@ pub(super) fn read_event(event: &Value, reply: &mut Reply) -> String {
         reply.refusal.get_or_insert_default().push_str(words);
     }
     if choice["finish_reason"].is_string() {
-        // Not every server says `[DONE]`.
+        // Not every server sends `[DONE]`.
         reply.ended = true;
     }
     finish(&choice["finish_reason"], reply);

@@ -1,4 +1,4 @@
-//! A language model behind an endpoint, with everything that can go wrong there.
+//! A language model at an endpoint, with retries, budgets and error handling.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -23,21 +23,21 @@ use super::observed::observed;
 use super::transport::{HttpReply, Transport};
 use crate::refusals;
 
-/// How often an answer that is no use is asked for again.
+/// How often an unusable answer is requested again.
 const ASKED_AGAIN_MAX: u32 = 1;
-/// How much of a useless answer the model is shown again, in characters.
+/// How much of an unusable answer is repeated to the model, in characters.
 const SHOWN_AGAIN_MAX: usize = 2000;
-/// Prompts of which a server claims to have read less than a fourth were cut by it.
+/// A server that reports less than a fourth of the prompt's tokens truncated the prompt.
 const READ_SHARE_MIN: u64 = 4;
-/// Bytes of an answer for each of its tokens, at most; in a stream each token is an event of its own.
+/// Maximum bytes of an answer per token.
 const BYTES_PER_TOKEN: usize = 16;
 const STREAM_BYTES_PER_TOKEN: usize = 768;
-/// Bytes of an answer around its text, at most.
+/// Maximum bytes of an answer around its text.
 const FRAME_BYTES: usize = 64 << 10;
-/// Below this many tokens no server cuts a prompt.
+/// Prompts with fewer tokens are not checked for truncation.
 const CUT_FROM_TOKENS: u64 = 1000;
 
-/// A [`LanguageModel`] behind an endpoint. It may be shared between threads; making one contacts nobody.
+/// A [`LanguageModel`] at an endpoint. It can be shared between threads. Creating one contacts no server.
 pub struct RemoteModel {
     name: String,
     id: String,
@@ -48,20 +48,20 @@ pub struct RemoteModel {
     breaker: Breaker,
 }
 
-/// What an endpoint turned out to be.
+/// Result of a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probed {
-    /// The way of asking for JSON that works there.
+    /// The JSON mode that works there.
     pub rung: JsonMode,
-    /// How often it had to be asked to find that out.
+    /// Number of requests that were needed.
     pub attempts: u32,
 }
 
 impl RemoteModel {
-    /// A model under the name its settings have: what it spends is counted under that name.
+    /// Creates a model under its name in the settings, which its usage is recorded under.
     ///
     /// # Errors
-    /// `Invalid` for an address that is none.
+    /// `Invalid` if the base URL is not a URL.
     pub fn new(
         name: &str,
         endpoint: Endpoint,
@@ -80,13 +80,13 @@ impl RemoteModel {
         })
     }
 
-    /// Where it is and what may be spent there.
+    /// The endpoint, with its limits and budget.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// Asks for a tiny piece of JSON, to find out whether and how the endpoint answers.
+    /// Requests a small JSON object, to find out whether and how the endpoint answers.
     ///
     /// # Errors
     /// Any [`ModelError`].
@@ -122,7 +122,7 @@ impl RemoteModel {
         SpendBudget { name: &self.name, user, prices: self.endpoint.prices, allowance: self.endpoint.allowance }
     }
 
-    /// Refuses to ask an endpoint that is left alone just now.
+    /// Fails while the endpoint is suspended.
     fn may_ask(&self) -> Result<(), ModelError> {
         let left = self.breaker.rest_left(self.book.now(), &self.endpoint.limits);
         left.map_or(Ok(()), |left| {
@@ -133,7 +133,7 @@ impl RemoteModel {
         })
     }
 
-    /// One request, paid for. What came of a stream before it broke is in `reply`.
+    /// Makes one request and records its cost. `reply` holds what arrived of a stream that broke off.
     fn once(
         &self,
         question: &Question<'_>,
@@ -150,7 +150,7 @@ impl RemoteModel {
         };
         self.book.promise(&purse, &guess).map_err(Failure::Final)?;
         let outcome = self.exchange(question, body, until, reply, each);
-        // A request the server turned away costs nothing. One that broke off counts as if it had been answered at length.
+        // A rejected request costs nothing. One that broke off is charged as if its answer had the maximum length.
         let turned_away = matches!(&outcome, Err((_, false)));
         if outcome.is_err() {
             reply.usage = guess;
@@ -172,7 +172,7 @@ impl RemoteModel {
         Ok(())
     }
 
-    /// Sends a question and reads the answer; with a failure, whether it may have cost something.
+    /// Sends a request and reads the answer. A failure comes with whether it may have cost something.
     fn exchange(
         &self,
         question: &Question<'_>,
@@ -197,7 +197,7 @@ impl RemoteModel {
             });
             told.map_or_else(ControlFlow::Break, ControlFlow::Continue)
         };
-        // Whoever writes on beyond the limit it was given is not listened to: somebody pays for it.
+        // A server that exceeds the output limit is cut off, since its output is charged.
         let each_token = if question.stream { STREAM_BYTES_PER_TOKEN } else { BYTES_PER_TOKEN };
         let wanted = (question.request.output_tokens_max as usize).saturating_mul(each_token) + FRAME_BYTES;
         let bytes_max = wanted.min(self.endpoint.limits.answer_bytes_max);
@@ -222,7 +222,7 @@ impl RemoteModel {
         Ok(())
     }
 
-    /// Waits before the next attempt, or gives up.
+    /// Waits before the next attempt, or returns the error if none is left.
     fn before_next(&self, attempt: u32, failure: Failure, until: Instant) -> Result<(), ModelError> {
         let (why, after) = match failure {
             Failure::Passing { why, after, .. } => (why, after),
@@ -249,7 +249,7 @@ impl RemoteModel {
     }
 }
 
-/// Tokens of so many bytes: three bytes a token, so that a budget is rather too careful.
+/// Estimates tokens as one for every three bytes, which rather overestimates the cost.
 fn estimate(bytes: usize) -> u64 {
     (bytes as u64).div_ceil(3)
 }
@@ -282,7 +282,7 @@ impl LanguageModel for RemoteModel {
 }
 
 impl RemoteModel {
-    /// One answer. What it cost is in `usage`, also if there is none.
+    /// Requests one answer. `usage` holds its cost, also on failure.
     fn complete_once(
         &self,
         request: &CompletionRequest,
@@ -306,7 +306,7 @@ impl RemoteModel {
                 let is_last = failures + 1 >= self.endpoint.limits.attempts_max;
                 let steps_down = match &failure {
                     Failure::Format { .. } => true,
-                    // Some servers fail at a format instead of refusing it.
+                    // Some servers fail at a format that they do not support.
                     Failure::Passing { unsure, .. } => *unsure && is_last,
                     Failure::Final(_) => false,
                 };
@@ -320,7 +320,7 @@ impl RemoteModel {
             }
             self.breaker.succeeded();
             if rung != known && request.shape.is_some() {
-                // It was the format, then: the server answers now.
+                // The server answers without the format, so the format was the cause.
                 self.book.set_rung(&self.place(), rung);
             }
             let Some(shape) = &request.shape else {

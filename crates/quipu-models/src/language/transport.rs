@@ -1,4 +1,4 @@
-//! One exchange over HTTP: no redirects, bounded in time, in silence and in bytes.
+//! One HTTP exchange, without redirects and with limits on time, silence and size.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -13,31 +13,31 @@ use super::backoff;
 use super::endpoint::{ApiKey, Endpoint, Limits};
 use super::fault::Failure;
 
-/// Largest body of an error that is read.
+/// Maximum size of an error body that is read.
 const ERROR_BYTES_MAX: usize = 64 << 10;
 
-/// The client and the little runtime it runs on.
+/// The HTTP client and its runtime.
 pub(super) struct Transport {
     client: Client,
-    /// Taken at the end: it must not be dropped where waiting is forbidden.
+    /// Taken on drop: a runtime must not be dropped in an asynchronous context.
     runtime: Option<Runtime>,
 }
 
-/// What came back.
+/// The response.
 pub(super) enum HttpReply {
-    /// All of it went to whoever took the pieces.
+    /// A success; its body went to the [`Take`].
     Taken,
-    /// An error of the server's.
+    /// A status that signals an error.
     Status { status: u16, after: Option<Duration>, body: String },
 }
 
-/// Takes the pieces of a good answer; what it returns ends the exchange.
+/// Receives the pieces of a successful body. `Break` ends the exchange.
 pub(super) type Take<'a> = &'a mut dyn FnMut(&[u8]) -> ControlFlow<Failure>;
 
 impl Transport {
     pub(super) fn new(limits: &Limits) -> Result<Self, ModelError> {
         let broken = |why: String| ModelError::Invalid(format!("no connection can be made from here: {why}"));
-        // Process wide; whoever was first has chosen, and that is as good.
+        // The provider is process-wide; if another one is installed already, that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .redirect(Policy::none())
@@ -59,14 +59,14 @@ impl Transport {
         self.runtime.as_ref().ok_or_else(|| Failure::passing("it is being shut down"))
     }
 
-    /// Waits without working.
+    /// Sleeps.
     pub(super) fn wait(&self, how_long: Duration) {
         if let Ok(runtime) = self.runtime() {
             runtime.block_on(async { tokio::time::sleep(how_long).await });
         }
     }
 
-    /// Sends a body and hands over what comes back, piece by piece.
+    /// Sends a body and passes on the response, piece by piece.
     pub(super) fn post(
         &self,
         endpoint: &Endpoint,
@@ -92,7 +92,7 @@ impl Transport {
             let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
             let after = backoff::retry_after(header);
             let mut body = Vec::new();
-            // What is cut off of an error is no loss.
+            // An incomplete error body is good enough.
             let _ = pieces(endpoint, response, until, ERROR_BYTES_MAX, &mut |piece| {
                 body.extend_from_slice(piece);
                 ControlFlow::Continue(())
@@ -112,7 +112,7 @@ impl Drop for Transport {
     }
 }
 
-/// The error of a client may hold the address, and nothing else of the request.
+/// Describes an error of the client; of the request it contains at most the address.
 fn unsent(endpoint: &Endpoint, error: reqwest::Error) -> Failure {
     let what = if error.is_timeout() {
         "no connection in time"

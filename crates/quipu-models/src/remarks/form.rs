@@ -1,6 +1,6 @@
-//! Features of the form of a piece of text: which kinds of words it has, whether it asks, how long it is.
+//! Features of the form of a piece of text: classes of words, question or statement, length.
 
-/// The words of a text in lower case, with plain apostrophes.
+/// The words of a text in lower case, with ASCII apostrophes.
 pub(super) fn words(text: &str) -> Vec<String> {
     let lower = text.to_lowercase().replace('\u{2019}', "'");
     lower
@@ -183,7 +183,7 @@ const POLITE: [&str; 24] = [
     "perfect", "ta", "right", "nice", "cool", "sorry", "lol", "haha", "wow",
 ];
 
-/// What the form of a piece says, by place: whether it asks, who is spoken of, which kinds of words it has, how long it is.
+/// The feature vector: whether the piece is a question, whom it is about, its classes of words, its length.
 pub(super) fn form(text: &str) -> Vec<f32> {
     let words = words(text);
     let first = words.first().map_or("", String::as_str);

@@ -1,4 +1,5 @@
-//! The API over one keep-alive connection a client: how long a retrieval takes in a memory of some size, and a durable turn.
+//! Measures the API over one keep-alive connection for each client: retrievals from a memory of a given size, and
+//! durable turns.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -10,9 +11,9 @@ use crate::{Door, NOBODY, percentile};
 
 /// Turns recorded with one request while the memory is filled.
 const AT_ONCE: usize = 250;
-/// Turns of one conversation.
+/// Turns in one session.
 const SESSION: usize = 50;
-/// Clients that ask at a time where as much as possible is asked.
+/// Number of concurrent clients in the throughput test.
 const CROWD: usize = 4;
 const PEOPLE: [&str; 8] = ["Ana", "Boris", "Carla", "Dmitri", "Elif", "Farid", "Greta", "Hugo"];
 const PLACES: [&str; 10] = ["Porto", "Oslo", "Lyon", "Kyoto", "Quito", "Tallinn", "Accra", "Turin", "Bergen", "Cusco"];
@@ -31,13 +32,13 @@ const DOINGS: [&str; 12] = [
     "argued about the rent",
 ];
 
-/// Something that was said, another one for each number.
+/// A different statement for each number.
 fn said(number: usize) -> String {
     let (who, place, what) = (PEOPLE[number % 8], PLACES[number / 8 % 10], DOINGS[number / 80 % 12]);
     format!("On day {number} {who} {what} in {place}, and we talked about it until late.")
 }
 
-/// A question, another one for each number: each is embedded anew.
+/// A different question for each number, so that each one is embedded.
 fn question(number: usize) -> String {
     let (who, place, what) = (PEOPLE[number * 3 % 8], PLACES[number * 7 % 10], DOINGS[number * 5 % 12]);
     format!("Was it {who} who {what} in {place}, and what happened around day {}?", number * 37 % 9973)
@@ -50,7 +51,7 @@ pub(crate) async fn post(client: &Client, addr: SocketAddr, path: &str, body: &V
     serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap()
 }
 
-/// `POST /memory/retrieve` in a memory of so many turns: one client after the other, then several at a time.
+/// `POST /memory/retrieve` in a memory with `turns` turns: one client, then several concurrently.
 pub(crate) async fn retrieve(turns: usize, requests: usize) {
     let folder = tempfile::tempdir().unwrap();
     let door = Door::open(folder.path(), NOBODY).await;
@@ -71,14 +72,14 @@ pub(crate) async fn retrieve(turns: usize, requests: usize) {
     let filled_s = filling.elapsed().as_secs_f64();
     let held = client.get(format!("http://{addr}/memory/ines/facts?limit=1")).send().await.unwrap();
     let held: Value = serde_json::from_slice(&held.bytes().await.unwrap()).unwrap();
-    // The first one opens what was filled.
+    // The first request opens the filled memory.
     let (_, degraded) = ask(&client, addr, 0, 4).await;
     assert_eq!(degraded, 0, "recall did without something");
     let (mut alone, degraded_alone) = ask(&client, addr, 4, requests).await;
     let start = Instant::now();
     let asking: Vec<_> = (0..CROWD)
         .map(|one| {
-            // A connection of its own each.
+            // Each client has its own connection.
             let client = Client::builder().no_proxy().build().unwrap();
             tokio::spawn(async move { ask(&client, addr, (one + 2) * requests, requests).await })
         })
@@ -107,7 +108,7 @@ pub(crate) async fn retrieve(turns: usize, requests: usize) {
     assert_eq!(door.close().await, 0);
 }
 
-/// Asks so many questions one after the other; how long each took, and how often recall did without something.
+/// Sends questions one after another. Returns the latency of each and how often recall was degraded.
 async fn ask(client: &Client, addr: SocketAddr, from: usize, requests: usize) -> (Vec<f64>, usize) {
     let (mut took, mut degraded) = (Vec::with_capacity(requests), 0);
     for number in from..from + requests {
@@ -121,7 +122,8 @@ async fn ask(client: &Client, addr: SocketAddr, from: usize, requests: usize) ->
     (took, degraded)
 }
 
-/// `POST …/turns`, durable, one message each; reading them goes on beside it as always, or waits until the end.
+/// `POST …/turns` with durable wait, one message each. The turns are processed in the background and finished at the
+/// end.
 pub(crate) async fn turns(requests: usize) {
     let folder = tempfile::tempdir().unwrap();
     let door = Door::open(folder.path(), NOBODY).await;

@@ -1,4 +1,5 @@
-//! Many streams at a time for a while: no turn lost, nobody's words in anybody else's request, memory flat.
+//! Runs many concurrent streams for a while and checks that no turn is lost, no request contains words of another
+//! user, and memory use stays constant.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -13,13 +14,13 @@ use serde_json::json;
 
 use crate::{Door, percentile, upstream};
 
-/// A reply takes about four seconds.
+/// With the pace of the upstream a reply takes about four seconds.
 const PIECES: usize = 40;
 const PACE: Duration = Duration::from_millis(100);
-/// Turns of a conversation before the next begins.
+/// Turns in one session.
 const TURNS: usize = 3;
 
-/// What one stream did: how often each status was told, milliseconds to the first byte, and how often it said something.
+/// Results of one stream: counts of each memory status, times to the first byte in milliseconds, number of messages.
 #[derive(Default)]
 struct Done {
     statuses: BTreeMap<String, u64>,
@@ -78,7 +79,7 @@ pub(crate) async fn run(streams: usize, seconds: usize) {
     println!("{report:#}");
 }
 
-/// How long each operation took in the mean, and how often it was done, by what came of it.
+/// Mean duration in milliseconds and count of each operation, by outcome.
 fn means(page: &str) -> BTreeMap<String, (f64, f64)> {
     let prefix = "quipu_operation_duration_seconds_";
     let values = |what: &str| -> BTreeMap<String, f64> {
@@ -95,7 +96,7 @@ fn means(page: &str) -> BTreeMap<String, (f64, f64)> {
 
 async fn talk(client: reqwest::Client, addr: SocketAddr, user: usize, end: Instant) -> Done {
     let mut done = Done::default();
-    // Not all at once: people do not speak in step.
+    // Starts are spread out, as users do not send at the same moment.
     tokio::time::sleep(Duration::from_millis(user as u64 * 37 % 4000)).await;
     let mut messages = Vec::new();
     while Instant::now() < end {
@@ -122,7 +123,7 @@ async fn talk(client: reqwest::Client, addr: SocketAddr, user: usize, end: Insta
     done
 }
 
-/// Words and replies kept of a user.
+/// The number of recorded messages and replies of a user.
 fn kept(engine: &quipu_engine::Engine, user: usize) -> (usize, usize) {
     let user = UserId::parse(&format!("user-{user}")).unwrap();
     let options = ListOptions { at: When::Now, session: None, kind: None, offset: 0, limit: usize::MAX };
@@ -131,7 +132,7 @@ fn kept(engine: &quipu_engine::Engine, user: usize) -> (usize, usize) {
     (of(Role::User), of(Role::Assistant))
 }
 
-/// Megabytes this process holds; zero where that cannot be read.
+/// Resident memory of this process in megabytes; 0 if it cannot be read.
 fn resident_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmRSS:"));

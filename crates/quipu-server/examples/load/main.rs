@@ -1,5 +1,5 @@
-//! Load on the proxy: how much later the first byte comes, and a crowd for a while. And on the API: retrievals, durable turns, and
-//! writers that meet.
+//! Load tests of the proxy (time to the first byte, many concurrent streams) and of the API (retrievals, durable
+//! turns, concurrent writers).
 //!
 //! ```sh
 //! cargo run --release -p quipu-server --example load -- overhead [REQUESTS]
@@ -9,8 +9,9 @@
 //! cargo run --release -p quipu-server --example load -- writers [WRITERS] [USERS] [SECONDS]
 //! ```
 //!
-//! The upstream is a bare server of its own thread pool that streams canned bytes, so that what is measured is the proxy. Memory is real:
-//! SQLite on disk, the built-in embedding model, facts read and sessions told by rules. Figures go to stdout as JSON.
+//! The upstream is a minimal server with its own thread pool that streams fixed bytes, so the proxy dominates the
+//! measurement. Memory is complete: SQLite on disk, the built-in embedding model, extraction and summaries by rules.
+//! Results are printed to stdout as JSON.
 
 #![expect(
     clippy::unwrap_used,
@@ -38,7 +39,7 @@ use quipu_testkit::MemoryKeys;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// The upstream of those who have none.
+/// An upstream address for servers that need none.
 pub(crate) const NOBODY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 9);
 
 struct Machine;
@@ -51,14 +52,14 @@ impl Clock for Machine {
 
 impl Entropy for Machine {
     fn fill(&self, bytes: &mut [u8]) {
-        // Uniqueness is all that is needed here.
+        // The ids only have to be unique.
         let seed = blake3::hash(format!("{:?} {:?}", std::time::Instant::now(), bytes.as_ptr()).as_bytes());
         let mut reader = blake3::Hasher::new().update(seed.as_bytes()).finalize_xof();
         reader.fill(bytes);
     }
 }
 
-/// A server over a data folder, before an upstream.
+/// A server over a data folder, with an upstream.
 pub(crate) struct Door {
     pub(crate) addr: SocketAddr,
     pub(crate) engine: Arc<Engine>,
@@ -107,14 +108,14 @@ impl Door {
         Self { addr, engine, stop, running }
     }
 
-    /// Stops it; how many exchanges were not recorded in time.
+    /// Stops the server. Returns the number of exchanges that were not recorded in time.
     pub(crate) async fn close(self) -> usize {
         let _ = self.stop.send(());
         self.running.await.unwrap().lost
     }
 }
 
-/// The value below which so many percent are.
+/// The value at a percentile.
 pub(crate) fn percentile(sorted: &[f64], percent: usize) -> f64 {
     sorted.get((sorted.len() * percent / 100).min(sorted.len().saturating_sub(1))).copied().unwrap_or(0.0)
 }

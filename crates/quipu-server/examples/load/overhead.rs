@@ -1,4 +1,4 @@
-//! How much later the first byte of a reply comes because of the proxy, one request at a time, warm.
+//! Measures how much the proxy delays the first byte of a reply: warm, one request at a time.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::{Door, percentile, upstream};
 
-/// Turns the memory holds before.
+/// Turns in the memory before the test.
 const TURNS: usize = 1000;
 const WARM: usize = 50;
 const MESSAGES_BEFORE: usize = 20;
@@ -21,7 +21,7 @@ pub(crate) async fn run(requests: usize) {
     fill(&door);
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let (mut direct, mut off, mut with) = (Vec::new(), Vec::new(), Vec::new());
-    // In turns, so that whatever else the machine does falls on all alike.
+    // The variants alternate, so that other load on the machine affects all of them.
     for number in 0..requests + WARM {
         let body = body(number);
         let is_measured = number >= WARM;
@@ -70,7 +70,7 @@ fn fill(door: &Door) {
         .unwrap();
 }
 
-/// A request late in a conversation; another question each time.
+/// A request late in a conversation, with a different question for each number.
 fn body(number: usize) -> String {
     let mut messages = vec![json!({"role": "system", "content": "You are a helpful assistant."})];
     for turn in 0..MESSAGES_BEFORE {
@@ -78,12 +78,12 @@ fn body(number: usize) -> String {
         messages.push(json!({"role": "assistant", "content": format!("Reply {turn}: it depends on many things.")}));
     }
     messages.push(json!({"role": "user", "content": format!("Whom did I meet about plan {} in Porto?", number % 53)}));
-    // Other words each time, so that no block is taken from the turn before.
+    // Different words each time, so that the memory block is not reused from the turn before.
     messages.push(json!({"role": "user", "content": format!("And on day {number}?")}));
     json!({"model": "m", "stream": true, "messages": messages}).to_string()
 }
 
-/// Milliseconds to the first byte of the body.
+/// Time to the first byte of the body, in milliseconds.
 async fn first_byte(client: &reqwest::Client, addr: SocketAddr, mode: &str, body: &str) -> f64 {
     let start = Instant::now();
     let request = client.post(format!("http://{addr}/v1/chat/completions")).header("content-type", "application/json");

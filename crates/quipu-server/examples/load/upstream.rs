@@ -1,4 +1,4 @@
-//! A model server that costs next to nothing: the same stream to everybody, at a pace.
+//! A minimal model server that streams the same reply to every request, at a fixed pace.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What it saw.
+/// Counters of the received requests.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) requests: AtomicU64,
-    /// Requests with words of more than one user in them.
+    /// Requests with words of more than one user.
     pub(crate) mixed: AtomicU64,
-    /// Requests with a block of memory.
+    /// Requests with a memory block.
     pub(crate) blocks: AtomicU64,
 }
 
-/// Starts one; `pieces` events, `pace` apart.
+/// Starts a server that sends `pieces` events, `pace` apart.
 pub(crate) async fn start(pieces: usize, pace: Duration) -> (SocketAddr, Arc<Seen>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let addr = listener.local_addr().unwrap();
@@ -32,7 +32,7 @@ pub(crate) async fn start(pieces: usize, pace: Duration) -> (SocketAddr, Arc<See
     (addr, seen)
 }
 
-/// Answers requests of one connection until it is closed.
+/// Answers the requests of one connection until it is closed.
 async fn answer(mut stream: TcpStream, pieces: usize, pace: Duration, seen: Arc<Seen>) {
     let _ = stream.set_nodelay(true);
     let mut held: Vec<u8> = Vec::new();
@@ -63,7 +63,7 @@ async fn answer(mut stream: TcpStream, pieces: usize, pace: Duration, seen: Arc<
     }
 }
 
-/// The body of the next request; none at the end.
+/// The body of the next request; `None` at the end.
 async fn request(stream: &mut TcpStream, held: &mut Vec<u8>) -> Option<Vec<u8>> {
     let mut space = [0u8; 16 << 10];
     loop {
@@ -84,7 +84,7 @@ async fn request(stream: &mut TcpStream, held: &mut Vec<u8>) -> Option<Vec<u8>> 
 }
 
 impl Seen {
-    /// Looks for words only one user says: `canaryNNNN`.
+    /// Looks for the words that identify users: `canaryNNNN`.
     fn note(&self, body: &[u8]) {
         let text = String::from_utf8_lossy(body);
         let mut named: Vec<&str> = text.match_indices("canary").filter_map(|(at, _)| text.get(at..at + 10)).collect();

@@ -1,5 +1,5 @@
-//! Several writers on the memories of many users for a while: nothing acknowledged is lost, nothing is there twice, no position is
-//! left out.
+//! Runs several writers on many users for a while and checks that nothing acknowledged is lost, nothing is duplicated,
+//! and no position is skipped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -13,17 +13,17 @@ use serde_json::{Value, json};
 
 use crate::{Door, NOBODY, percentile};
 
-/// Every so many-th request is sent twice with its key, as a client does that lost the answer.
+/// Every Nth request is repeated with the same key, as after a lost response.
 const TWICE: usize = 10;
 
-/// What one writer did.
+/// Results of one writer.
 #[derive(Default)]
 struct Done {
-    /// What was acknowledged: whose, and at which position.
+    /// Acknowledged texts with user and position.
     told: BTreeMap<String, (usize, u64)>,
     took: Vec<f64>,
     errors: usize,
-    /// Requests sent once more whose second answer was another one.
+    /// Repeated requests with a different response.
     torn: usize,
 }
 
@@ -63,7 +63,7 @@ pub(crate) async fn run(writers: usize, users: usize, seconds: usize) {
     println!("{report:#}");
 }
 
-/// Writes to one user after the other: all writers come by all users, so that they meet.
+/// Writes to one user after another. All writers visit all users, so that they collide.
 async fn write(addr: SocketAddr, one: usize, users: usize, end: Instant) -> Done {
     let client = Client::builder().no_proxy().build().unwrap();
     let mut done = Done::default();
@@ -101,7 +101,7 @@ async fn write(addr: SocketAddr, one: usize, users: usize, end: Instant) -> Done
     done
 }
 
-/// What the ledger of a user says.
+/// State of a user's ledger.
 struct Checked {
     events: usize,
     gaps: usize,
@@ -117,7 +117,7 @@ fn check(engine: &Engine, number: usize, told: &BTreeMap<String, (usize, u64)>) 
     let Ok(events) = log(engine, &user, &LogOptions { before: None, limit: usize::MAX, reference: None }) else {
         return Checked { events: 0, gaps: 0, duplicates: 0, lost: own.len(), intact: own.is_empty() };
     };
-    // Newest first.
+    // The log is ordered newest first.
     let seqs: Vec<u64> = events.iter().rev().map(|event| event.seq).collect();
     let gaps = seqs.iter().zip(1u64..).filter(|(seq, place)| *seq != place).count();
     let options = ListOptions { at: When::Now, session: None, kind: None, offset: 0, limit: usize::MAX };

@@ -7,7 +7,8 @@ use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::caller::RequestContext;
 use super::fault::Fault;
@@ -26,6 +27,20 @@ pub(super) async fn live() -> &'static str {
 /// How long store and engine may take to say that they are there.
 const PROBED_WITHIN: Duration = Duration::from_secs(5);
 
+/// Whether the server is ready.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Readiness {
+    ready: bool,
+    /// Why the server is not ready.
+    reason: Option<String>,
+    /// Kind of a background step that makes no progress.
+    stalled: Option<&'static str>,
+    /// `ok`, or the error of the store.
+    store: String,
+    /// Turns that wait to be recorded.
+    turns_waiting: i64,
+}
+
 /// Ready if store and engine answer, turns still find room, and no background step is stalled. No model is asked.
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Response {
     let probed = app.probe.ask(PROBED_WITHIN.min(app.options.bounds.stalled_after)).await;
@@ -40,15 +55,15 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Response {
         _ if !has_room => Some("as many turns wait to be recorded as may".to_owned()),
         _ => None,
     };
-    let body = json!({
-        "ready": reason.is_none(),
-        "reason": reason,
-        "store": probed.err().map_or_else(|| "ok".to_owned(), |error| error.to_string()),
-        "stalled": stalled.map(|stalled| stalled.work.as_str()),
-        "turns_waiting": waiting,
-    });
-    let status = if reason.is_none() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, [(CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+    let body = Readiness {
+        ready: reason.is_none(),
+        reason,
+        stalled: stalled.map(|stalled| stalled.work.as_str()),
+        store: probed.err().map_or_else(|| "ok".to_owned(), |error| error.to_string()),
+        turns_waiting: waiting,
+    };
+    let status = if body.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, json(&body)).into_response()
 }
 
 /// What the server did by itself, what is due, and what is tried again later.
@@ -57,15 +72,26 @@ pub(super) async fn maintenance(
     Extension(met): Extension<RequestContext>,
 ) -> Result<Response, Fault> {
     met.caller.must_see_all()?;
-    let body = serde_json::to_string(&app.maintenance.status())
-        .map_err(|error| Error::Bug(format!("the state of maintenance cannot be written: {error}")))?;
-    Ok(([(CONTENT_TYPE, "application/json")], body).into_response())
+    Ok(json(&app.maintenance.status()))
 }
 
 /// What this is.
 pub(super) async fn version() -> Response {
-    let body = json!({"name": "quipu", "version": env!("CARGO_PKG_VERSION")});
-    ([(CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+    json(&ServerVersion { name: "quipu", version: env!("CARGO_PKG_VERSION") })
+}
+
+/// Name and version of the server.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ServerVersion {
+    name: &'static str,
+    version: &'static str,
+}
+
+fn json(body: &impl Serialize) -> Response {
+    match serde_json::to_string(body) {
+        Ok(body) => ([(CONTENT_TYPE, "application/json")], body).into_response(),
+        Err(error) => Fault::from(Error::Bug(format!("an answer cannot be written as JSON: {error}"))).into_response(),
+    }
 }
 
 /// Every figure.

@@ -16,9 +16,10 @@ const INTERFACE: &str = "memory-tool";
 /// Begins the name under which a file is kept.
 const FILE: &str = "file:";
 
-/// Which command.
+/// A command of the memory tool.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "MemoryToolCommand")]
 pub(crate) enum CommandName {
     View,
     Create,
@@ -28,7 +29,7 @@ pub(crate) enum CommandName {
     Rename,
 }
 
-/// The tool's input, as the model gave it.
+/// Input of the tool.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Command {
@@ -42,22 +43,22 @@ pub(crate) struct Command {
     /// With create: the whole file.
     #[serde(default)]
     pub(crate) file_text: Option<String>,
-    /// With str_replace: what stands there, exactly once.
+    /// With str_replace: the text to replace; it must occur exactly once.
     #[serde(default)]
     pub(crate) old_str: Option<String>,
-    /// With str_replace: what stands there then; nothing if it is left out.
+    /// With str_replace: the replacement. Defaults to the empty text.
     #[serde(default)]
     pub(crate) new_str: Option<String>,
-    /// With insert: the line after which it goes; 0 is the beginning.
+    /// With insert: the line after which to insert; 0 is the beginning.
     #[serde(default)]
     pub(crate) insert_line: Option<i64>,
-    /// With insert: what goes there.
+    /// With insert: the text to insert.
     #[serde(default)]
     pub(crate) insert_text: Option<String>,
-    /// With rename: from where.
+    /// With rename: the present path.
     #[serde(default)]
     pub(crate) old_path: Option<String>,
-    /// With rename: to where.
+    /// With rename: the new path.
     #[serde(default)]
     pub(crate) new_path: Option<String>,
 }
@@ -69,9 +70,10 @@ type Planner = dyn Fn(&Files) -> Outcome<Plan>;
 
 /// The content of the tool's result.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MemoryToolResult")]
 pub(crate) struct Ran {
     pub(crate) content: String,
-    /// True if the command could not be done; the content says why, to the model.
+    /// True if the command failed; the content gives the reason.
     pub(crate) is_error: bool,
 }
 

@@ -5,8 +5,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use quipu_fake_model::FakeScript;
 use quipu_models::HashedNgrams;
-use quipu_models::fake::FakeScript;
 
 use crate::rig::TestServer;
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_core::source::Role;
+use quipu_fake_model::FakeScript;
 use quipu_models::HashedNgrams;
-use quipu_models::fake::FakeScript;
 use serde_json::json;
 
 use crate::rig::TestServer;

@@ -9,8 +9,8 @@ use quipu_core::id::UserId;
 use quipu_core::source::Role::{self, Assistant, User};
 use quipu_engine::Engine;
 use quipu_engine::ports::{ExtractError, StoreError, WindowReader};
+use quipu_fake_model::FakeScript;
 use quipu_models::HashedNgrams;
-use quipu_models::fake::FakeScript;
 use quipu_testkit::{MemoryStore, RecordingStore};
 use serde_json::{Value, json};
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use quipu_core::source::Role::{Assistant, User};
 use quipu_engine::ports::{EmbedError, Embedder, EmbeddingModel};
+use quipu_fake_model::{FakeScript, Fault, Repetition};
 use quipu_models::HashedNgrams;
-use quipu_models::fake::{FakeScript, Fault, Repetition};
 use serde_json::{Value, json};
 
 use crate::rig::{Answer, TestServer, said};

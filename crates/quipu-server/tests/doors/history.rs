@@ -1,7 +1,7 @@
 //! Clients send the whole conversation each time: what of it is kept, and how often.
 
 use quipu_core::source::Role::{Assistant, User};
-use quipu_models::fake::{FakeRequest, FakeScript};
+use quipu_fake_model::{FakeRequest, FakeScript};
 use serde_json::{Value, json};
 
 use crate::rig::{TestServer, kept, said};

@@ -12,7 +12,7 @@ use quipu_engine::{
     Engine, EngineParts, EngineRules, MaintainOptions, MaintenanceReport, RememberOptions, Utterance, due, episodes,
     maintain, maintain_while, remember, session,
 };
-use quipu_models::fake::FakeScript;
+use quipu_fake_model::FakeScript;
 use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
 use quipu_server::{MaintenanceOptions, ServerOptions};
 use quipu_testkit::{FixedClock, MemoryStore, SeededEntropy};

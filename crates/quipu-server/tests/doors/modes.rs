@@ -2,7 +2,7 @@
 
 use quipu_core::source::Role;
 use quipu_engine::ports::Scope;
-use quipu_models::fake::FakeScript;
+use quipu_fake_model::FakeScript;
 use serde_json::json;
 
 use crate::rig::{TestServer, said};

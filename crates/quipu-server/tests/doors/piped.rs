@@ -1,6 +1,6 @@
 //! Bytes that pass through: the same on both sides but for one block.
 
-use quipu_models::fake::{FakeRequest, FakeScript};
+use quipu_fake_model::{FakeRequest, FakeScript};
 use serde_json::{Value, json};
 
 use crate::rig::{Answer, TestServer};

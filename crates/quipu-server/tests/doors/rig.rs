@@ -12,13 +12,15 @@ use quipu_engine::versions::When;
 use quipu_engine::{
     Engine, EngineParts, EngineRules, ListOptions, LogOptions, RememberOptions, Utterance, list, log, remember,
 };
-use quipu_models::fake::{FakeScript, FakeServer, Received};
+use quipu_fake_model::{FakeScript, FakeServer, Received};
 use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
 use quipu_server::{Drained, MaintenanceOptions, Placement, Server, ServerOptions, ServerParts, Upstream, Wire};
 use quipu_testkit::{FixedClock, MemoryKeys, MemoryStore, SeededEntropy};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+
+use crate::conformity;
 
 /// How long a test waits for something that must happen.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -146,17 +148,19 @@ impl TestServer {
         format!("http://{}{path}", self.addr)
     }
 
-    /// Asks for something in any way, with JSON if there is any.
+    /// Sends a request of any method, with a JSON body if there is one, and checks that the answer conforms to the document.
     pub(crate) async fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&Value>) -> Answer {
-        let method: reqwest::Method = method.parse().unwrap();
-        let mut request = self.client.request(method, self.url(path));
+        let verb: reqwest::Method = method.parse().unwrap();
+        let mut request = self.client.request(verb, self.url(path));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         if let Some(body) = body {
             request = request.header("content-type", "application/json").body(body.to_string());
         }
-        Answer::of(request.send().await.unwrap()).await
+        let answer = Answer::of(request.send().await.unwrap()).await;
+        conformity::check(method, path, &answer).await;
+        answer
     }
 
     /// Posts a body as it is.

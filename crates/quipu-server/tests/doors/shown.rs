@@ -1,6 +1,6 @@
 //! What the server says of itself.
 
-use quipu_models::fake::FakeScript;
+use quipu_fake_model::FakeScript;
 use serde_json::Value;
 
 use crate::rig::TestServer;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use quipu_engine::versions::When;
 use quipu_engine::{Engine, EngineParts, EngineRules, ListOptions, OpenLimits, OptionalParts, list, users, verify};
-use quipu_models::fake::FakeScript;
+use quipu_fake_model::FakeScript;
 use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
 use quipu_sqlite::{SqliteStore, StoreOptions};
 use quipu_testkit::{FixedClock, Rng, SeededEntropy, effort, seed};

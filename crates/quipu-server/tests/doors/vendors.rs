@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use quipu_fake_model::{FakeScript, FakeServer, Received};
 use quipu_models::HashedNgrams;
-use quipu_models::fake::{FakeScript, FakeServer, Received};
 use serde_json::json;
 
 use crate::rig::{Answer, TestServer};

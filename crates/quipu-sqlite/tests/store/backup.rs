@@ -1,4 +1,4 @@
-//! Copies out and back.
+//! Backup and restore.
 
 use std::fs;
 
@@ -128,8 +128,8 @@ fn a_backup_can_be_made_while_another_handle_writes() {
     });
 }
 
-/// The log cannot be merged into the file while somebody reads an older state: a copy of the file alone would miss what came
-/// since, also what another process committed.
+/// While a reader holds an older state, the log cannot be merged into the file. A copy of the file alone would miss
+/// later commits, including those of other processes.
 #[test]
 fn a_backup_holds_what_only_the_log_holds() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! A process that died between two steps: the next one finishes or undoes what was begun.
+//! A process that died in the middle of a step: the next one finishes or undoes the step.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use quipu_engine::ports::LedgerStore;
 
 use crate::fixture::{Place, check_error, event, files, files_with, fill, me, open};
 
-/// A closed ledger of 3 events, and where another one of 1 event is.
+/// A closed ledger of 3 events, and the path of another one with 1 event.
 fn two_ledgers() -> (Place, PathBuf) {
     let place = Place::new();
     let other = place.temp.path().join("other");
@@ -27,13 +27,13 @@ fn unfinished(place: &Place, name: &str) -> PathBuf {
     place.folder().join("unfinished").join(name)
 }
 
-/// Asserts that nothing is left of the step.
+/// Asserts that the step left no files.
 fn check_swept(place: &Place) {
     assert_eq!(files(&place.folder().join("users")), [place.user_file()]);
     assert_eq!(files(&place.folder().join("unfinished")), Vec::<PathBuf>::new());
 }
 
-/// Opens the folder again, and asserts that it says what it finished.
+/// Opens the folder again, and asserts that it reports the finished step.
 fn check_told(place: &Place, line: &str) {
     let lines: Vec<String> = place.store().examine().into_iter().flatten().collect();
     assert!(lines.iter().any(|told| told.contains(line)), "{line:?} is missing in {lines:#?}");
@@ -121,7 +121,7 @@ fn while_a_ledger_was_removed() {
     check_gone(&place);
 }
 
-/// A live process finishes at the next opening of a user what another one began there.
+/// A running process finishes the interrupted step of another one when it next opens the user.
 #[test]
 fn in_another_process_while_this_one_goes_on() {
     let (place, _) = two_ledgers();
@@ -165,7 +165,7 @@ fn after_an_erasure_was_committed() {
              INSERT INTO meta VALUES ('scrub', 'pending')",
         )
         .unwrap();
-    // What a kill leaves: the log with everything that ever went through it. The copy is taken while it is open.
+    // The state after a kill: the log with its whole content. The copy is taken while the ledger is open.
     let killed = Place::new();
     fs::create_dir_all(killed.folder().join("users")).unwrap();
     for name in ["u-me.db", "u-me.db-wal"] {

@@ -1,4 +1,4 @@
-//! Files that are not what was written.
+//! Damaged and foreign files.
 
 use std::fs;
 
@@ -15,14 +15,14 @@ fn closed() -> Place {
     place
 }
 
-/// Changes the closed database with another connection.
+/// Changes the closed database through a separate connection.
 fn change(place: &Place, sql: &str) {
     let connection = Connection::open(place.user_file()).unwrap();
     connection.execute_batch(sql).unwrap();
     connection.close().unwrap();
 }
 
-/// Asserts that opening fails, and leaves the file and its name alone.
+/// Asserts that opening fails and leaves the file and its name unchanged.
 fn check_refused(place: &Place, words: &[&str]) {
     let before = fs::read(place.user_file()).unwrap();
     let store = place.store();

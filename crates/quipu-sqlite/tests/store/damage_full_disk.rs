@@ -1,4 +1,4 @@
-//! No room left: what was acknowledged stays, and room made helps at once.
+//! A full disk: acknowledged events stay, and freed space helps at once.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use quipu_sqlite::{SqliteStore, StoreOptions};
 
 use crate::fixture::{Place, check_error, event, files_with, fill, me, open, small};
 
-/// Appends until it fails; returns the last position acknowledged.
+/// Appends until it fails; returns the last acknowledged position and the error.
 fn append_until_full(ledger: &mut dyn UserLedger, text: &str) -> (u64, StoreError) {
     let mut seq = ledger.head().unwrap().seq;
     loop {
@@ -60,7 +60,7 @@ fn the_ballast_is_given_up_and_taken_again() {
 
 const SMALL_DISK: &str = "QUIPU_TEST_SMALL_DISK";
 
-/// Fills a real file system: a small one in memory, mounted where only this test sees it.
+/// Fills a real file system: a small one in memory, mounted in a namespace of this test.
 #[test]
 #[cfg(target_os = "linux")]
 fn small_disk() {

@@ -1,4 +1,4 @@
-//! What is erased is in no file afterwards.
+//! Erased content is in no file afterwards.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ fn erased_text_is_in_no_file() {
     let place = Place::new();
     let store = place.store();
     let mut ledger = open(&store);
-    // Short, a page long, and over many pages.
+    // Short, one page long, and over many pages.
     let canaries =
         ["CANARY-short".to_owned(), format!("CANARY-page{}", "y".repeat(4000)), "CANARY-long".repeat(100_000)];
     fill(&mut *ledger, 1, 50);
@@ -58,7 +58,7 @@ fn erased_text_is_in_no_file() {
     assert_eq!(files_with(&place.folder(), &needles), [], "after closing, and in a backup");
 }
 
-/// Where rows come and go, SQLite moves others between pages and leaves copies of them behind.
+/// When rows come and go, SQLite moves others between pages and leaves copies of them behind.
 #[test]
 fn erasing_one_by_one_leaves_no_stray_copies() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Ledgers to test with. The store verifies no hash, so the events hold whatever bytes a test wants.
+//! Test ledgers. The store verifies no hashes, so the events can contain any bytes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use quipu_engine::ports::{LedgerStore, StoreError, UserLedger};
 use quipu_sqlite::{SqliteStore, StoreOptions};
 use tempfile::TempDir;
 
-/// A data folder that goes with the test.
+/// A data folder that is deleted with the test.
 pub(crate) struct Place {
     pub(crate) temp: TempDir,
 }
@@ -37,7 +37,7 @@ impl Place {
     }
 }
 
-/// Options with a ballast that takes no time.
+/// Options with a small ballast, to save time.
 pub(crate) fn small() -> StoreOptions {
     StoreOptions { ballast_bytes: 64 << 10, ..StoreOptions::default() }
 }
@@ -50,7 +50,7 @@ pub(crate) fn open(store: &SqliteStore) -> Box<dyn UserLedger> {
     store.open(&me(), true).unwrap()
 }
 
-/// An event with one change that holds `text`.
+/// An event with one change that contains `text`.
 pub(crate) fn event(seq: Seq, text: &str) -> SealedEvent {
     SealedEvent {
         seq,
@@ -77,7 +77,7 @@ pub(crate) fn hash(text: &str) -> Hash {
     Hash::from_bytes(bytes)
 }
 
-/// Appends events `first ..= last`, each in a transaction of its own.
+/// Appends events `first ..= last`, each in its own transaction.
 pub(crate) fn fill(ledger: &mut dyn UserLedger, first: Seq, last: Seq) {
     for seq in first..=last {
         ledger.append(seq - 1, &[event(seq, &format!("said {seq}"))]).unwrap();
@@ -105,7 +105,7 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The files below a folder that hold one of the needles, with the needle.
+/// The files below a folder that contain one of the needles, with the needle.
 pub(crate) fn files_with(folder: &Path, needles: &[&[u8]]) -> Vec<(PathBuf, Vec<u8>)> {
     let mut hits = Vec::new();
     for path in files(folder) {
@@ -119,7 +119,7 @@ pub(crate) fn files_with(folder: &Path, needles: &[&[u8]]) -> Vec<(PathBuf, Vec<
     hits
 }
 
-/// Asserts the kind of an error and that its text holds each of the words.
+/// Asserts the kind of an error and that its text contains each of the words.
 pub(crate) fn check_error<T>(result: Result<T, StoreError>, kind: &str, words: &[&str]) {
     let Err(error) = result else { panic!("expected {kind}, but it worked") };
     let debug = format!("{error:?}");

@@ -1,4 +1,4 @@
-//! The file of keys: who may read it, what is in it, and what is refused.
+//! The key file: its permissions, its content, and rejected files.
 
 use std::fs;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use quipu_engine::keys::Keys;
 use quipu_engine::ports::{Clock, Entropy, Scope, StoreError};
 use quipu_sqlite::{SqliteKeys, SqliteStore, StoreOptions};
 
-/// A clock that stands, and dice that fall in order.
+/// A clock that does not advance, and entropy that counts up.
 struct Machine;
 
 impl Clock for Machine {
@@ -72,7 +72,7 @@ fn a_foreign_a_newer_and_a_damaged_file_are_left_alone() {
     fs::write(folder.path().join("registry.db"), "no database at all, but long enough to be looked at".repeat(20))
         .unwrap();
     assert!(SqliteKeys::open(folder.path()).is_err());
-    // A row that lost its meaning opens nothing.
+    // A damaged row gives no access.
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteKeys::open(folder.path()).unwrap());
     let keys = Keys::new(store, Arc::new(Machine), Arc::new(Machine));

@@ -1,4 +1,4 @@
-//! Several processes, one folder.
+//! Several processes in one folder.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -17,7 +17,7 @@ fn read_only() -> StoreOptions {
     StoreOptions { read_only: true, ..small() }
 }
 
-/// Another process that has the folder open, with the ledger of `me` in it, until it is killed.
+/// Another process that has the folder and the ledger of `me` open until it is killed.
 struct Other(Child);
 
 impl Other {
@@ -41,7 +41,7 @@ impl Other {
     }
 }
 
-/// The other process of these tests; alone it has nothing to do.
+/// The other process of these tests; does nothing when run alone.
 #[test]
 fn child_in_a_folder() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
@@ -53,7 +53,7 @@ fn child_in_a_folder() {
         let mut out = std::io::stdout();
         writeln!(out, "\nheld").unwrap();
         out.flush().unwrap();
-        // Until the parent kills it; if the parent dies first, the pipe closes.
+        // Waits until the parent kills it; if the parent dies first, the pipe closes.
         std::io::stdin().read_line(&mut String::new()).unwrap();
     };
     if std::env::var_os(ALONE).is_some_and(|does| does == "builds") {
@@ -86,8 +86,8 @@ fn two_processes_write_to_one_ledger() {
     assert_eq!(ledger.check().unwrap(), Vec::<String>::new());
 }
 
-/// Many open, append to, close and remove the same few ledgers at once: each append that was acknowledged counts once, or
-/// went with the ledger.
+/// Many threads open, append to, close and remove the same few ledgers at once: each acknowledged append counts once,
+/// or was removed with its ledger.
 #[test]
 fn ledgers_are_made_filled_and_removed_by_many_at_once() {
     let place = Place::new();
@@ -141,7 +141,7 @@ fn a_ledger_is_replaced_only_where_no_other_process_is() {
     let words = words.each_ref().map(String::as_str);
     check_error(store.restore(&me(), &backup, true), "Unavailable", &words);
     check_error(store.build(&me(), true, &mut |_| panic!("is not even begun")), "Unavailable", &words);
-    // What needs no place of another's goes on.
+    // Steps that do not replace a ledger still work.
     store.build(&UserId::parse("you").unwrap(), false, &mut |ledger| ledger.append(0, &[event(1, "x")])).unwrap();
     fill(&mut *open(&store), 4, 4);
     other.kill();
@@ -168,8 +168,8 @@ fn what_a_live_process_builds_is_not_swept_and_what_a_killed_one_built_is() {
     );
 }
 
-/// SQLite removes the log beside a database when its last connection closes: of an old ledger, that must not be the log of
-/// the new one of the same name.
+/// SQLite removes the log beside a database when its last connection closes. The log of a new ledger with the same
+/// name must survive the closing of the old one.
 #[test]
 fn an_old_connection_does_no_harm_to_a_new_ledger_of_the_same_name() {
     let place = Place::new();
@@ -189,7 +189,7 @@ fn an_old_connection_does_no_harm_to_a_new_ledger_of_the_same_name() {
     assert_eq!(watch.look().unwrap(), WatchEvent::Removed);
     drop((old, watch));
     fill(&mut *new, 3, 4);
-    // As a kill would: nothing is merged when it goes.
+    // Like a kill: nothing is merged on exit.
     let copy = Place::new();
     fs::create_dir_all(copy.folder().join("users")).unwrap();
     for name in ["u-me.db", "u-me.db-wal"] {
@@ -262,7 +262,7 @@ fn readers_share_a_folder_and_change_nothing() {
     assert!(!place.folder().join("users/u-me.db-wal").exists());
 }
 
-/// A database that is taken for one that never changes is read wrongly as soon as somebody writes to it.
+/// A database opened as immutable is read incorrectly as soon as another connection writes to it.
 #[test]
 fn a_reader_sees_what_a_writer_does_beside_it() {
     let place = Place::new();
@@ -292,7 +292,7 @@ fn a_reader_sees_what_a_writer_does_beside_it() {
 fn a_reader_sees_what_a_killed_writer_left_in_the_log() {
     let place = Place::new();
     {
-        // Leaks the ledger, as a kill would: nothing is merged, and the lock goes with the copy of the folder below.
+        // Leaks the ledger, like a kill: nothing is merged, and the copy of the folder below has no lock.
         let store = place.store();
         let mut ledger = open(&store);
         fill(&mut *ledger, 1, 3);
@@ -327,7 +327,7 @@ fn a_folder_under_a_file_is_refused_with_advice() {
 fn a_folder_that_cannot_be_written_is_refused_with_advice() {
     let place = Place::new();
     drop(open(&place.store()));
-    // A folder where the lock file should be works for every user; permission bits do not stop root.
+    // A folder in place of the lock file works for every user; permission bits do not stop root.
     fs::remove_file(place.folder().join("quipu.lock")).unwrap();
     fs::create_dir(place.folder().join("quipu.lock")).unwrap();
     check_error(

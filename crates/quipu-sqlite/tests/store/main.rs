@@ -1,4 +1,4 @@
-//! The store on real files. Files named `damage_…` are named after the damage they do.
+//! Tests of the store on real files. Files named `damage_…` are named after the damage they cause.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod backup;

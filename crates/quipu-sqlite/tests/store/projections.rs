@@ -92,7 +92,7 @@ fn a_ledger_knows_its_size() {
     assert!(ledger.bytes().unwrap() >= before + 2_500_000);
 }
 
-/// One statement that damages what is stored, and a word of what a check says then.
+/// A statement that damages stored data, and a word of the resulting report.
 const DAMAGE: [(&str, &str); 9] = [
     (
         "UPDATE piece SET bytes = CAST(X'00' || substr(bytes, 2) AS BLOB) WHERE owner = 'snapshot:5' AND part = 0",
@@ -142,11 +142,11 @@ fn what_is_damaged_counts_as_absent_and_is_told() {
             ledger.vectors("minilm").unwrap().len() == 3,
         ];
         assert_eq!(found.iter().filter(|found| !**found).count(), 1, "{sql}: {found:?}");
-        // What was read and found damaged goes with the next event.
+        // The next append deletes data that was found damaged.
         fill(&mut *ledger, 6, 6);
         let stays = told.contains("vectors") || told.contains("version 6");
         assert_eq!(ledger.check().unwrap().len(), usize::from(stays), "{sql}");
-        // What makes it again is written over it. A snapshot under another name is one of those that are dropped.
+        // Rebuilding overwrites damaged data. A snapshot of another version is deleted by the limit on snapshots.
         ledger.checkpoint(&Checkpoint { snapshots_kept: 1, snapshot: Some((7, noise(9, 9))), ..whole }).unwrap();
         ledger.put_vectors(5, "minilm", &vectors(3)).unwrap();
         assert_eq!(ledger.check().unwrap(), Vec::<String>::new(), "{sql}");

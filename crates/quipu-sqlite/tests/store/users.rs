@@ -1,4 +1,4 @@
-//! Whose file is whose, and what `doctor` is told.
+//! The files of users, and the findings for `doctor`.
 
 use std::fs;
 

@@ -1,6 +1,6 @@
-//! Writes into a memory folder until it is killed, and says what was acknowledged: the other half of `tests/kill.rs`.
+//! Writes to a memory folder until it is killed, and prints what was acknowledged. Used by `tests/kill.rs`.
 //!
-//! `torture_writer FOLDER SEED` prints `ready SEQ`, then a line for each call that returned:
+//! `torture_writer FOLDER SEED` prints `ready SEQ`, then one line for each call that returned:
 //! `wrote SEQ HASH`, `erased SEQ TARGET TEXT`, `snapshot SEQ`.
 
 use std::io::Write;
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Enough to outlive any parent that kills; few enough to end if nobody does.
+/// Large enough to outlast any parent that kills the process, but bounded in case none does.
 const STEPS_MAX: u32 = 5000;
 
 fn write_until_killed(folder: &Path, seed: u64) -> Outcome {
@@ -77,7 +77,7 @@ fn write_until_killed(folder: &Path, seed: u64) -> Outcome {
             90..94 => {
                 let Some((seq, _)) = dice.pick(&said) else { continue };
                 let selection = Selection::Events(vec![EventRef::Seq(*seq)]);
-                // One that was reverted before is refused, which is as good.
+                // Reverting an event twice is refused, which is fine.
                 let Ok((receipt, _)) = revert(&engine, &me, &selection, &RevertOptions::default(), &mut |_| {}) else {
                     continue;
                 };

@@ -6,13 +6,13 @@ use super::{ContractCase, Make, everything, head_of, me, open};
 use crate::sample::Sample;
 
 pub(super) const CASES: &[ContractCase] = &[
-    ("snapshots come back, and only so many are kept", snapshots),
+    ("snapshots are stored, up to the limit", snapshots),
     ("a projection is replaced by the next of its name", projections),
     ("a checkpoint without a snapshot leaves the snapshots", partial),
     ("large blobs come back whole, also when they shrink", large),
-    ("single vectors are kept until a checkpoint holds them", vectors),
-    ("vectors of another model take the place of the old ones", other_model),
-    ("dropping what is derived leaves the events", dropped),
+    ("single vectors are stored until a checkpoint includes them", vectors),
+    ("vectors of another model replace the old ones", other_model),
+    ("dropping derived data leaves the events", dropped),
 ];
 
 fn snapshot(seq: u64, bytes: &[u8], kept: usize) -> Checkpoint {

@@ -1,4 +1,4 @@
-//! Destroying payloads.
+//! Erasing payloads.
 
 use quipu_core::event::{Actor, Change, ChangeRef, Draft, SourceKind};
 use quipu_core::ledger::{SealedEvent, Verifier};
@@ -9,10 +9,10 @@ use crate::sample::Sample;
 
 pub(super) const CASES: &[ContractCase] = &[
     ("erasing destroys payload and salt of the targets and of nothing else, and appends the record", erases),
-    ("erasing drops everything that was derived", derived),
-    ("nothing made before an erasure or a revert is kept after it", stale),
+    ("erasing drops all derived data", derived),
+    ("data derived before an erasure or a revert is not stored after it", stale),
     ("erasing at the wrong position changes nothing", conflict),
-    ("erasing what is not there changes nothing", missing),
+    ("erasing missing targets changes nothing", missing),
     ("an erased ledger verifies, and stays erased when it is opened again", verifies),
 ];
 
@@ -20,7 +20,7 @@ fn at(seq: u64, index: u32) -> ChangeRef {
     ChangeRef { seq, index }
 }
 
-/// A text, two texts in one event, a text; and the sample to go on with.
+/// A ledger with one text, two texts in one event, and one more text; and the sample, for further events.
 fn filled(ledger: &mut dyn UserLedger) -> (Sample, Vec<SealedEvent>) {
     let mut sample = Sample::new(&me(), 20);
     let two = vec![Change::SourceRecorded(sample.source("two")), Change::SourceRecorded(sample.source("three"))];

@@ -1,4 +1,4 @@
-//! Appending and reading.
+//! Appending and reading events.
 
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change, Draft, NO_HASH, SourceKind};
@@ -10,17 +10,17 @@ use crate::sample::Sample;
 
 pub(super) const CASES: &[ContractCase] = &[
     ("an empty ledger has no head and no events", empty),
-    ("bytes come back as they went in", exact_bytes),
-    ("an append continues the ledger where the writer thinks it is, or not at all", compare_and_set),
+    ("bytes are read as they were written", exact_bytes),
+    ("an append succeeds only at the position that the writer expects", compare_and_set),
     ("an append of several events is all or nothing", all_or_nothing),
     ("an id and an idempotency key are used once", unique),
-    ("an event stands at its own position", own_position),
-    ("a range is read in order and stops when told", ranges),
-    ("events can be appended and read in great number", many),
+    ("an event is stored at its own position", own_position),
+    ("a range is read in order and stops on request", ranges),
+    ("large numbers of events can be appended and read", many),
     ("control events are found without reading the others", controls),
-    ("an event is found by its id, a key by its use", look_up),
+    ("an event is found by its id, a key by its event", look_up),
     ("a time is turned into the last position before it", position_at),
-    ("what was appended is there when the ledger is opened again", reopened),
+    ("appended events are present after reopening", reopened),
     ("two open ledgers of one user see the same events", two_handles),
 ];
 
@@ -34,7 +34,7 @@ fn empty(make: Make<'_>) {
     assert_eq!(ledger.check().unwrap(), Vec::<String>::new());
 }
 
-/// Events with everything a store has a column for, in every combination that matters.
+/// Events that use every column of a store, in all relevant combinations.
 fn diverse(sample: &mut Sample) -> Vec<SealedEvent> {
     let mut several = vec![sample.source("one of two"), sample.source("two of two \u{1f9f6} ñ \u{202e}")];
     several[0].session = None;
@@ -54,7 +54,7 @@ fn exact_bytes(make: Make<'_>) {
     let store = make();
     let mut ledger = open(&*store, &me());
     let mut events = diverse(&mut Sample::new(&me(), 1));
-    // A store does not read what it keeps: these bytes mean nothing, and stay.
+    // Stores do not interpret payloads, so arbitrary bytes must be preserved.
     let strange: Vec<u8> = (0..=255).collect();
     events[0].header = strange.clone();
     events[0].changes[0].bytes = Some(strange);
@@ -191,7 +191,7 @@ fn look_up(make: Make<'_>) {
     ledger.append(0, &events).unwrap();
     assert_eq!(ledger.position_of(events[1].id).unwrap(), Some(2));
     assert_eq!(ledger.position_of(uuid::Uuid::max()).unwrap(), None);
-    // A store hands out the hash as it stands in the event: salted.
+    // A store returns the hash as stored in the event, which is salted.
     let request = events[1].idempotency.as_ref().map(|(_, request)| *request).unwrap();
     assert_eq!(quipu_core::ledger::answers(&events[1], &blake3::hash(b"two")), Some(true));
     assert_eq!(quipu_core::ledger::answers(&events[1], &blake3::hash(b"one")), Some(false));

@@ -1,4 +1,4 @@
-//! What every store of keys must do.
+//! The contract of key stores.
 
 use jiff::Timestamp;
 use quipu_core::id::UserId;
@@ -16,7 +16,7 @@ fn key(id: &str, seconds: i64, user: Option<&str>) -> StoredKey {
     }
 }
 
-/// Checks every duty. `again` opens the same store once more: it must see what the first one does, at once.
+/// Checks every requirement. `again` is a second handle to the same store, which must see every change at once.
 pub fn key_store(store: &dyn KeyStore, again: &dyn KeyStore) {
     assert_eq!(store.find("a").unwrap(), None);
     assert_eq!(store.all().unwrap(), []);

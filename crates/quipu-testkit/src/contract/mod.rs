@@ -1,6 +1,7 @@
-//! What every ledger store must do: one suite, run on each of them.
+//! The contract of ledger stores, as a suite that runs on each implementation.
 //!
-//! Duties only a crash, a full disk or a damaged file can show have tests of their own (`kill`, `disk_full`, `damage`).
+//! Requirements that only a crash, a full disk or a damaged file can exercise have separate tests (`kill`,
+//! `disk_full`, `damage`).
 
 #![expect(clippy::unwrap_used, reason = "a suite stops at the first thing it did not expect")]
 
@@ -16,21 +17,21 @@ use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::{Head, LedgerStore, UserLedger};
 
-/// Makes an empty store; each call a new one.
+/// Creates a new, empty store on each call.
 pub type Make<'a> = &'a dyn Fn() -> Box<dyn LedgerStore>;
 
-/// Opens an empty place twice, as two processes do; each call a new place.
+/// Opens a new, empty location twice on each call, as two processes would.
 pub type MakePair<'a> = &'a dyn Fn() -> (Box<dyn LedgerStore>, Box<dyn LedgerStore>);
 
-/// One duty of a store and the check for it.
+/// A requirement and its check.
 pub type ContractCase = (&'static str, fn(Make<'_>));
 
-/// Every duty.
+/// Every requirement.
 pub fn cases() -> Vec<ContractCase> {
     [events::CASES, erasing::CASES, derived::CASES, users::CASES].concat()
 }
 
-/// Checks every duty, one after the other. Panics at the first that is not met, after naming it.
+/// Checks every requirement. Panics at the first failure, after printing the requirement.
 pub fn ledger_store(make: Make<'_>) {
     for (duty, check) in cases() {
         println!("duty: {duty}");
@@ -38,7 +39,7 @@ pub fn ledger_store(make: Make<'_>) {
     }
 }
 
-/// Checks what a store owes to several processes at one place. Panics as [`ledger_store`] does.
+/// Checks the requirements for several processes at one location. Panics like [`ledger_store`].
 pub fn shared_store(make: MakePair<'_>) {
     for (duty, check) in sharing::CASES {
         println!("duty: {duty}");

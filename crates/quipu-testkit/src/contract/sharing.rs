@@ -1,4 +1,4 @@
-//! Several processes at one place: appends, watches, leases, removal, and ledgers that are there whole or not at all.
+//! Several processes at one location: appends, watches, leases, removal, and atomic replacement of ledgers.
 
 use std::cell::Cell;
 
@@ -10,19 +10,19 @@ use quipu_engine::ports::{Checkpoint, Head, LeaseRequest, Projection, StoreError
 use super::{MakePair, everything, head_of, me, open, other};
 use crate::sample::Sample;
 
-/// One duty and the check for it.
+/// A requirement and its check.
 type SharingCase = (&'static str, fn(MakePair<'_>));
 
 pub(super) const CASES: &[SharingCase] = &[
-    ("of two who append at the same position, one is told of a conflict", compare_and_set),
-    ("what one process appends, erases and keeps, the other sees", seen),
-    ("a watch tells the head first, then that something changed, and nothing while nothing did", watched),
-    ("a watch holds nobody up, and is opened only where there is a ledger", watch_is_quiet),
-    ("a lease has one holder until it ends or is given back", leased),
-    ("a ledger is removed only at the position it was decided on", removed_at),
-    ("who has a removed ledger open writes nothing more, also not to the next one of that name", removed),
-    ("a ledger that is built is there whole or not at all", built),
-    ("a ledger that is built takes the place of another only if that may be set aside", replaced),
+    ("of two appends at the same position, one fails with a conflict", compare_and_set),
+    ("appends, erasures and checkpoints of one process are visible to the other", seen),
+    ("a watch reports the head first, then changes, and nothing without changes", watched),
+    ("a watch blocks no other call, and opens only if there is a ledger", watch_is_quiet),
+    ("a lease has one holder until it ends or is released", leased),
+    ("a ledger is removed only at the expected position", removed_at),
+    ("an open handle to a removed ledger cannot write, not even to a new ledger of that name", removed),
+    ("building a ledger is atomic", built),
+    ("a built ledger replaces another one only if that may be set aside", replaced),
 ];
 
 fn one_event(seed: u64, text: &str) -> SealedEvent {
@@ -72,7 +72,7 @@ fn watched(make: MakePair<'_>) {
             assert_eq!(watch.look().unwrap(), WatchEvent::Same);
         }
     }
-    // Whoever comes later is told where it stands, too.
+    // A later watch reports the head first, too.
     let mut late = two.watch(&me()).unwrap();
     assert_eq!(late.look().unwrap(), WatchEvent::Changed(mine.head().unwrap()));
     drop((mine, foreign));
@@ -89,7 +89,7 @@ fn watch_is_quiet(make: MakePair<'_>) {
     let event = sample.say("a secret").unwrap();
     ledger.append(0, std::slice::from_ref(&event)).unwrap();
     watch.look().unwrap();
-    // An erasure waits for whoever still reads: a watch between two looks does not.
+    // An erasure waits for active readers; a watch between two polls is not one.
     let target = quipu_core::event::ChangeRef { seq: 1, index: 0 };
     let erasure = sample.erase(&[target]).unwrap();
     ledger.erase(1, &[target], &erasure).unwrap();
@@ -184,7 +184,7 @@ fn built(make: MakePair<'_>) {
     }
     let aside = one.build(&me(), false, &mut |ledger| {
         assert_eq!(ledger.head()?.seq, 0);
-        // The store may be used meanwhile, and shows nothing of it.
+        // Other calls to the store work in the meantime and do not see the new ledger.
         open(&*one, &other());
         ledger.append(0, &events[..1])?;
         assert!(matches!(two.open(&me(), false).map(drop), Err(StoreError::NotFound(_))));
@@ -206,7 +206,7 @@ fn replaced(make: MakePair<'_>) {
     });
     assert!(matches!(outcome, Err(StoreError::Exists(_))), "{outcome:?}");
     assert!(!begun.get(), "nobody works for nothing");
-    // Only one process is there any more.
+    // Only one process is left.
     drop(two);
     let new = one_event(70, "new");
     let failed = one.build(&me(), true, &mut |_| Err(StoreError::Unavailable("no".to_owned())));

@@ -1,4 +1,4 @@
-//! Users: opening, listing, removing, keeping apart; backup and restore.
+//! Users: opening, listing, removal, isolation, backup and restore.
 
 use quipu_core::event::ChangeRef;
 use quipu_core::id::UserId;
@@ -9,16 +9,16 @@ use super::{ContractCase, Make, everything, head_of, me, open, other};
 use crate::sample::Sample;
 
 pub(super) const CASES: &[ContractCase] = &[
-    ("opening a user who has no ledger makes none unless asked to", not_found),
+    ("opening a user without a ledger creates one only on request", not_found),
     ("users are listed in order of id", listed),
     ("ids that differ only in case are different users", case_matters),
-    ("removing a user leaves nothing of it, and the others", removed),
-    ("nothing of one user reaches another", isolated),
-    ("a backup has the head of its ledger, and restores to the same bytes", backed_up),
-    ("a backup does not overwrite what is there", backup_keeps),
+    ("removing a user deletes all of its data and nothing else", removed),
+    ("users are isolated", isolated),
+    ("a backup has the head of its ledger, and restores the same bytes", backed_up),
+    ("a backup does not overwrite a file", backup_keeps),
     ("restoring over a ledger is refused unless it may be set aside", restore_keeps),
-    ("a backup is not restored for another user", restore_owner),
-    ("a restored ledger goes on", restored_goes_on),
+    ("a backup cannot be restored for another user", restore_owner),
+    ("a restored ledger accepts appends", restored_goes_on),
 ];
 
 fn not_found(make: Make<'_>) {
@@ -75,7 +75,7 @@ fn isolated(make: Make<'_>) {
     assert_eq!(everything(&mut *two), []);
     assert_eq!(two.key_use("key").unwrap(), None);
     assert_eq!(two.position_of(mine[0].id).unwrap(), None);
-    // The same bytes may stand in two ledgers: a fork shares its past.
+    // Two ledgers may contain the same bytes, as after a fork.
     two.append(0, &mine).unwrap();
     let checkpoint = Checkpoint { snapshot: Some((3, b"mine".to_vec())), snapshots_kept: 1, ..Checkpoint::default() };
     one.checkpoint(&checkpoint).unwrap();

@@ -1,4 +1,4 @@
-//! A backup of the store in memory: the owner on the first line, then one event a line.
+//! Backup files of the store in memory: the user on the first line, then one event on each line.
 
 use std::fs;
 use std::path::Path;

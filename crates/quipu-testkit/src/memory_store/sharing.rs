@@ -21,7 +21,7 @@ impl StoredUser {
     }
 }
 
-/// Notices what is done to one ledger.
+/// Detects changes to one ledger.
 pub(super) struct MemoryWatch {
     held: Shared,
     seen: Option<u64>,

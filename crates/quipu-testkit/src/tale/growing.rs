@@ -1,4 +1,4 @@
-//! Steps about what a memory makes of itself.
+//! Steps for hits, episodes and the active index.
 
 use quipu_core::id::UserId;
 use quipu_engine::versions::When;

@@ -1,4 +1,4 @@
-//! Tests as tales: given, when, then, one step a line, told on every store.
+//! Test scripts with given, when and then, one step on each line, which run on every store.
 //!
 //! ```
 //! quipu_testkit::tale::check("a revert takes back what was said", r#"
@@ -9,27 +9,28 @@
 //! "#);
 //! ```
 //!
-//! A step may start with `of USER` (else it is about `me`); a then-step also with `at VERSION`. `refused KIND STEP` says
-//! that the step fails and changes nothing. Events are named by position, an item by the event that recorded it.
+//! A step may start with `of USER` (default: `me`), and a then-step also with `at VERSION`. `refused KIND STEP`
+//! asserts that the step fails and changes nothing. Events are named by position, items by the event that recorded
+//! them.
 //!
 //! | step | |
 //! |---|---|
-//! | `said "TEXT" [in SESSION] [on DAY] [key KEY]` | remembers |
-//! | `asked "QUESTION"`, `kept`, `counted` | asks for one answer; keeps what was shown; writes it down |
-//! | `told`, `compacted` | tells episodes; compacts |
-//! | `set POINTER JSON`, `unset POINTER`, `patch JSON` | edit the core document |
+//! | `said "TEXT" [in SESSION] [on DAY] [key KEY]` | records a message |
+//! | `asked "QUESTION"`, `kept`, `counted` | recalls one hit; stores the pending hits; records them |
+//! | `told`, `compacted` | makes episodes; compacts |
+//! | `set POINTER JSON`, `unset POINTER`, `patch JSON` | edits the core document |
 //! | `promote PATTERN [NAME]` | makes a pattern of the core document a category |
-//! | `pin N`, `unpin N`, `rate N STARS` | mark an item |
-//! | `revert N…`, `revert session S`, `revert since N` | revert |
-//! | `erase N…` | erase events |
-//! | `fork USER at N`, `pick N… into USER` | make another memory |
-//! | `reopen`, `rebuild`, `snapshot` | as after a restart; from the ledger alone; now |
+//! | `pin N`, `unpin N`, `rate N STARS` | marks an item |
+//! | `revert N…`, `revert session S`, `revert since N` | reverts |
+//! | `erase N…` | erases events |
+//! | `fork USER at N`, `pick N… into USER` | makes another memory |
+//! | `reopen`, `rebuild`, `snapshot` | restarts; rebuilds from the ledger; takes a snapshot |
 //! | `says "TEXT"…`, `says nothing` | all items, in order |
-//! | `core POINTER JSON`, `core POINTER nothing` | what stands there |
-//! | `orphans N…`, `skipped N…`, `erased N…`, or `none` | the standing of events |
+//! | `core POINTER JSON`, `core POINTER nothing` | the value at a pointer |
+//! | `orphans N…`, `skipped N…`, `erased N…`, or `none` | the status of events |
 //! | `marked N pinned STARS`, `marked N unpinned STARS` | an item's marks |
-//! | `recalls "QUESTION" "TEXT"` | the first answer |
-//! | `hits N COUNT`, `active N of M` | how often an item was shown; how much is looked at first |
+//! | `recalls "QUESTION" "TEXT"` | the first hit |
+//! | `hits N COUNT`, `active N of M` | an item's hits; the size of the active index |
 //! | `version N`, `replayed`, `left-out N…`, `intact` | position, last receipt, last pick, verification |
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a tale stops where it does not go as told")]
@@ -46,7 +47,7 @@ use crate::memory_store::MemoryStore;
 use words::LineRest;
 use world::World;
 
-/// Tells a tale on every store. Panics at the first line that does not hold.
+/// Runs a script on every store. Panics at the first line that fails.
 pub fn check(title: &str, script: &str) {
     let memory = MemoryStore::new();
     tell(&format!("{title}, in memory"), script, Box::new(move || Box::new(memory.clone())));

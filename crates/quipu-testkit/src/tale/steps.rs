@@ -1,4 +1,4 @@
-//! What the steps of a tale do.
+//! Executes the steps of a script.
 
 use std::fmt::Debug;
 
@@ -19,7 +19,7 @@ use super::world::World;
 
 pub(super) type Outcome = Result<(), String>;
 
-/// Takes one step.
+/// Executes one step.
 pub(super) fn take(world: &mut World, words: &mut LineRest<'_>) -> Outcome {
     if !words.takes("refused") {
         return step(world, words)?.map_err(|error| format!("was refused: {error:?}"));
@@ -46,7 +46,7 @@ pub(super) fn same<T: PartialEq + Debug>(what: &str, found: &T, wanted: &T) -> O
     if found == wanted { Ok(()) } else { Err(format!("{what}: found {found:?}, expected {wanted:?}")) }
 }
 
-/// The outer error is the tale's own, the inner one the engine's.
+/// The outer error is one of the script, the inner one of the engine.
 pub(super) type Step = Result<Result<(), Error>, String>;
 
 fn step(world: &mut World, words: &mut LineRest<'_>) -> Step {

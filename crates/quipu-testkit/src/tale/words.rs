@@ -1,6 +1,6 @@
-//! One line of a tale, word by word.
+//! Parses a line of a script.
 
-/// What is left of a line.
+/// The rest of a line.
 pub(super) struct LineRest<'a>(&'a str);
 
 impl<'a> LineRest<'a> {
@@ -8,19 +8,19 @@ impl<'a> LineRest<'a> {
         Self(line.trim())
     }
 
-    /// The next word, without taking it.
+    /// The next word, without consuming it.
     pub(super) fn peek(&self) -> Option<&'a str> {
         self.0.split_whitespace().next()
     }
 
-    /// Takes the next word.
+    /// Consumes the next word.
     pub(super) fn next(&mut self) -> Option<&'a str> {
         let word = self.peek()?;
         self.0 = self.0[word.len()..].trim_start();
         Some(word)
     }
 
-    /// Takes the next word if it is this one.
+    /// Consumes the next word if it is this one.
     pub(super) fn takes(&mut self, word: &str) -> bool {
         let there = self.peek() == Some(word);
         if there {
@@ -29,18 +29,18 @@ impl<'a> LineRest<'a> {
         there
     }
 
-    /// Takes the next word, which the step cannot do without.
+    /// Consumes the next word, which the step requires.
     pub(super) fn need(&mut self, what: &str) -> Result<&'a str, String> {
         self.next().ok_or_else(|| format!("{what} is missing"))
     }
 
-    /// Takes a number.
+    /// Consumes a number.
     pub(super) fn number<T: std::str::FromStr>(&mut self) -> Result<T, String> {
         let word = self.need("a number")?;
         word.parse().map_err(|_| format!("{word:?} is not a number"))
     }
 
-    /// Takes every number that follows; `none` is no number.
+    /// Consumes all numbers that follow; `none` stands for an empty list.
     pub(super) fn numbers(&mut self) -> Result<Vec<u64>, String> {
         let mut numbers = Vec::new();
         if self.takes("none") {
@@ -52,7 +52,7 @@ impl<'a> LineRest<'a> {
         Ok(numbers)
     }
 
-    /// Takes a text in quotation marks.
+    /// Consumes a text in quotation marks.
     pub(super) fn quoted(&mut self) -> Result<String, String> {
         let inside = self.0.strip_prefix('"').ok_or("a text in quotation marks is missing")?;
         let end = inside.find('"').ok_or("a quotation mark is missing")?;
@@ -60,7 +60,7 @@ impl<'a> LineRest<'a> {
         Ok(inside[..end].to_owned())
     }
 
-    /// Takes every quoted text that follows; `nothing` is none.
+    /// Consumes all quoted texts that follow; `nothing` stands for an empty list.
     pub(super) fn all_quoted(&mut self) -> Result<Vec<String>, String> {
         let mut texts = Vec::new();
         if self.takes("nothing") {
@@ -72,7 +72,7 @@ impl<'a> LineRest<'a> {
         Ok(texts)
     }
 
-    /// Takes the rest as JSON; `nothing` is none.
+    /// Consumes the rest as JSON; `nothing` stands for no value.
     pub(super) fn json(&mut self) -> Result<Option<serde_json::Value>, String> {
         if self.takes("nothing") {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Where a tale takes place.
+//! The state of a running script.
 
 use quipu_core::event::Change;
 use quipu_core::id::{Seq, UserId};
@@ -10,7 +10,7 @@ use quipu_engine::{Engine, Item, ListOptions, Receipt, list, show};
 
 use crate::rig::TestEngine;
 
-/// An engine, the store under it, and what happened last.
+/// An engine, its store, and the results of the last steps.
 pub(super) struct World {
     rig: TestEngine,
     store: Box<dyn Fn() -> Box<dyn LedgerStore>>,
@@ -35,7 +35,7 @@ impl World {
         list(&self.engine, user, &options).expect("the items can be listed").items
     }
 
-    /// The id of the item an event recorded, whether it still counts or not.
+    /// The id of the item that an event recorded, whether or not the event is in effect.
     pub(super) fn item_of(&self, user: &UserId, seq: Seq) -> String {
         let event = show(&self.engine, user, EventRef::Seq(seq)).expect("the event is there");
         let recorded = event.changes.iter().flatten().find_map(|change| match change {
@@ -45,7 +45,7 @@ impl World {
         recorded.expect("the event recorded an item")
     }
 
-    /// The events of one standing, in order.
+    /// The events with this status, in order.
     pub(super) fn standing(&self, user: &UserId, standing: EventStatus) -> Vec<Seq> {
         let entries = self.entries(user);
         entries.iter().filter(|entry| entry.standing == standing).map(|entry| entry.seq).collect()

@@ -1,4 +1,4 @@
-//! What answers a question: statements and words alike, one answer each, for the time that is asked.
+//! Answers to questions: facts and passages, without duplicates, for the time asked about.
 
 use quipu_core::id::ItemKind;
 use quipu_core::recall::{Intent, Validity};
@@ -34,11 +34,11 @@ fn ask(engine: &Engine, options: &RecallOptions) -> Vec<Answer> {
 
 #[test]
 fn a_statement_and_its_words_are_one_answer_with_its_evidence() {
-    // given something said
+    // given a statement
     let engine = moves();
-    // when it is asked for
+    // when a question asks for it
     let hits = ask(&engine, &RecallOptions::of("Where do I live?"));
-    // then the statement answers, with the words it was read from, and they take no place of their own
+    // then the fact answers, with its words, which are not listed separately
     let first = &hits[0];
     assert_eq!((first.kind, first.text.as_str()), ("fact", "User lives in Lisbon."), "{hits:#?}");
     assert_eq!(first.evidence[0].text.trim_end_matches('.'), "I moved to Lisbon");
@@ -76,7 +76,7 @@ fn the_question_names_the_time() {
     let then = Validity::Now(Some("2023-12-01T00:00:00Z".parse().unwrap()));
     let asked = RecallOptions { validity: Some(then), ..RecallOptions::of("Where do I live?") };
     assert_eq!(facts(asked.clone()), ["User lives in Porto."]);
-    // The core document says where the user lives now, which is no answer for then.
+    // The core document has the current home, which does not answer a question about the past.
     let core = |options: &RecallOptions| recall(&engine, &me(), options).unwrap().core;
     assert_eq!(core(&RecallOptions::of("Where do I live?"))[0].path, "/location/current");
     assert!(core(&asked).is_empty(), "{:?}", core(&asked));
@@ -101,7 +101,7 @@ fn what_was_taken_back_answers_no_longer() {
     let events = vec![EventRef::Seq(moved), EventRef::Seq(moved + 1)];
     let options = RevertOptions { rationale: None, probes: Vec::new() };
     revert(&engine, &me(), &Selection::Events(events), &options, &mut |_| {}).unwrap();
-    // then the old statement holds again
+    // then the old fact holds again
     let hits = ask(&engine, &RecallOptions::of("Where do I live?"));
     assert_eq!(hits[0].text, "User lives in Porto.", "{hits:#?}");
     assert!(hits.iter().all(|hit| !hit.text.contains("Lisbon")), "{hits:#?}");
@@ -119,10 +119,10 @@ fn a_pack_is_mixed_by_what_it_is_for() {
     };
     for intent in Intent::ALL {
         let made = pack(intent);
-        // then whatever it is for, the rule is in, and the block keeps its size
+        // then the rule is included for every intent, and the block keeps its size
         assert!(made.text.contains("User is allergic to peanuts"), "{intent:?}: {}", made.text);
         assert!(made.tokens <= 1_800 && made.intent == intent, "{intent:?}: {}", made.tokens);
-        // and tasks stand where they are of use
+        // and tasks are included where they are useful
         let tasks = made.text.contains("## Goals and open tasks\n");
         assert_eq!(tasks, intent != Intent::Recall, "{intent:?}: {}", made.text);
     }
@@ -130,7 +130,7 @@ fn a_pack_is_mixed_by_what_it_is_for() {
     assert!(pack(Intent::Nudge).tokens < 700, "a nudge is short");
 }
 
-/// The user, two friends and a rumour.
+/// The homes of the user, of two friends, and of a rumour.
 fn three_homes() -> Engine {
     let engine = reading_engine();
     on(&engine, "2021-02-01", "Anna lives in Leeds.");
@@ -166,22 +166,22 @@ fn who_is_asked_about_leads_and_others_do_not() {
 
 #[test]
 fn what_is_told_of_others_is_not_asserted_of_whom_nothing_is_known() {
-    // given what is told of others
+    // given facts about others
     let engine = reading_engine();
     on(&engine, "2021-02-01", "Anna lives in Leeds.");
     on(&engine, "2022-03-01", "Tom lives in Ghent.");
-    // when the user's home is asked for
+    // when the question is about the user's home
     let made = context(&engine, &me(), &ContextOptions::of("Where do I live?")).unwrap();
-    // then theirs is no fact of the answer
+    // then no fact about others is included
     assert!(made.citations.iter().all(|id| id.kind != ItemKind::Fact), "{}", made.text);
-    // and it is when one of them is asked about
+    // and it is when the question is about one of them
     let made = context(&engine, &me(), &ContextOptions::of("Where does Tom live?")).unwrap();
     assert!(made.text.contains("Tom lives in Ghent") && !made.text.contains("- Anna lives"), "{}", made.text);
 }
 
 #[test]
 fn a_question_finds_the_fields_of_the_core_document_too() {
-    // given what was said, and what was written by hand
+    // given messages and edits by hand
     let engine = reading_engine();
     on(&engine, "2024-05-01", "I live in Lisbon.");
     let edit = CoreEdit::Set("/devices/editorTheme".to_owned(), json!("solarized dark"));
@@ -190,24 +190,24 @@ fn a_question_finds_the_fields_of_the_core_document_too() {
         let report = recall(&engine, &me(), &RecallOptions::of(question)).unwrap();
         report.core.into_iter().map(|field| field.path).collect::<Vec<_>>()
     };
-    // then questions find them by their path, by their value, and by what the relation written there is asked by
+    // then questions find edits by their path, by their value, and by questions for the relation
     assert_eq!(fields("Which theme does my editor have?"), ["/devices/editorTheme"]);
     assert_eq!(fields("What is solarized?"), ["/devices/editorTheme"]);
     assert_eq!(fields("Where is my home?"), ["/location/current"]);
-    // and what is the user's answers nothing about others
+    // and fields about the user do not answer questions about others
     assert_eq!(fields("Where does Tom live?"), [""; 0]);
     assert_eq!(fields("Who won the match?"), [""; 0]);
-    // and a fact says which field it is written to
+    // and a fact names the field it is written to
     let hits = ask(&engine, &RecallOptions::of("Where do I live?"));
     assert_eq!(hits[0].core_path.as_deref(), Some("/location/current"));
 }
 
 #[test]
 fn what_a_question_says_no_to_is_not_its_answer() {
-    // given likes and dislikes, and a home before this one
+    // given likes and dislikes, and an earlier home
     let engine = moves();
     on(&engine, "2024-05-03", "I like jazz and I don't like coriander.");
-    // when the opposite is asked for, what is over, or what is left beside something
+    // when a question asks for the opposite, for the past, or with an exclusion
     for (question, first, left_out) in [
         ("What do I like?", "User likes jazz.", "User dislikes coriander."),
         ("What don't I like?", "User dislikes coriander.", "User likes jazz."),
@@ -215,10 +215,10 @@ fn what_a_question_says_no_to_is_not_its_answer() {
         ("Where did I ever live besides Lisbon?", "User lives in Porto.", ""),
     ] {
         let report = recall(&engine, &me(), &RecallOptions { explain: true, ..RecallOptions::of(question) }).unwrap();
-        // then that comes first
+        // then the right item comes first
         assert_eq!(report.hits[0].text, first, "{question}: {:#?}", report.hits);
         assert!(report.hits.iter().take(2).all(|hit| hit.text != left_out), "{question}: {:#?}", report.hits);
-        // and the plan says how it was understood
+        // and the plan shows the interpretation
         let negation = report.trace.unwrap().detail.unwrap().negation;
         assert_eq!(negation.is_none(), question == "What do I like?", "{question}");
     }

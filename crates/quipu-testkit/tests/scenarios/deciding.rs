@@ -1,4 +1,4 @@
-//! Deciding: what a person decided stands, and what is decided in one event sees itself.
+//! Decisions: they stay in effect, and the changes of one event take each other into account.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn written(engine: &Engine, body: Value, kind: SourceKind) -> WriteReport {
     write(engine, &me(), &request, kind).unwrap()
 }
 
-/// What holds for a relation: the values of its facts, and what stands in the core document.
+/// The state of a relation: the objects of its facts, and the value in the core document.
 fn held(engine: &Engine, predicate: &str, pointer: &str) -> (Vec<String>, Value) {
     let asked = FactOptions { predicate: Some(predicate.to_owned()), ..FactOptions::default() };
     let found = facts(engine, &me(), &asked).unwrap().into_iter().map(|shown| shown.fact.object.clone());
@@ -47,17 +47,17 @@ fn likes(engine: &Engine) -> (Vec<String>, Value) {
 
 #[test]
 fn a_decision_stands_when_the_ground_of_its_patch_goes() {
-    // given a decision whose patch adds to a list that something else began
+    // given a decision whose patch appends to a list that another event created
     let engine = reading_engine();
     said(&engine, &["I like jazz."]);
     written(&engine, json!({"facts": [{"p": "likes", "o": "tea"}]}), SourceKind::ToolOutput);
     let review = reviews(&engine, &me(), false).unwrap()[0].review.id.to_string();
     decide_review(&engine, &me(), &review, &ReviewDecision::Approved, Actor::User, None).unwrap();
     assert_eq!(likes(&engine), (vec!["jazz".to_owned(), "tea".to_owned()], json!(["jazz", "tea"])));
-    // when that was never said
+    // when the other event is reverted
     let jazz = Selection::Events([1, 2].map(EventRef::Seq).to_vec());
     revert(&engine, &me(), &jazz, &RevertOptions::default(), &mut |_| {}).unwrap();
-    // then the decision is not asked for again
+    // then the decision is not requested again
     assert!(reviews(&engine, &me(), false).unwrap().is_empty());
     assert_eq!(likes(&engine), (vec!["tea".to_owned()], json!(["tea"])));
 }
@@ -125,7 +125,7 @@ fn two_people_of_one_name_are_told_apart() {
             ("where does my uncle Marcus live?", "Devon"),
             &["Marcus (uncle) lives in Devon", "Marcus lives in Leeds"],
         ),
-        // the one who was named, by any word for it
+        // the named person, under any of their names
         (
             &["My mum is called Jean.", "My mother lives in Leeds.", "My mom moved to York."],
             ("where does my mum live?", "York"),
@@ -201,7 +201,7 @@ fn a_pet_has_one_name() {
 #[test]
 fn what_ends_and_what_stays() {
     for (texts, expected) in [
-        // what somebody was does not outlive them
+        // facts about a person end with their death
         (
             &["My aunt Margaret lives in Harrogate.", "Margaret is a nurse.", "Margaret passed away on Monday."][..],
             &["Margaret has died", "User's aunt is Margaret"][..],

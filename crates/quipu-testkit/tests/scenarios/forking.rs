@@ -77,7 +77,7 @@ then  of child intact
 
 #[test]
 fn a_fork_has_the_hashes_of_the_original_and_keeps_its_pin() {
-    // given a memory whose head somebody pinned
+    // given a memory with a pinned head
     let engine = engine(Box::new(MemoryStore::new()));
     said(&engine, &["one", "two", "three"]);
     let pinned = verify(&engine, &me(), &[], &mut |_| {}).unwrap();
@@ -86,7 +86,7 @@ fn a_fork_has_the_hashes_of_the_original_and_keeps_its_pin() {
     // when it is forked there
     let twin = UserId::parse("twin").unwrap();
     fork(&engine, &me(), &twin, When::Seq(2), &mut |_| {}).unwrap();
-    // then the shared events are the same, and the pin holds on both
+    // then the shared events are the same, and the pin holds in both
     for seq in 1..=2 {
         assert_eq!(event(&me(), seq), event(&twin, seq));
     }
@@ -94,7 +94,7 @@ fn a_fork_has_the_hashes_of_the_original_and_keeps_its_pin() {
         let report = verify(&engine, user, &[pin], &mut |_| {}).unwrap();
         assert!(report.is_intact(), "{report:?}");
     }
-    // and a pin from after the fork does not hold on the copy
+    // and a pin from after the fork does not hold in the copy
     let later = Pin { seq: 3, hash: event(&me(), 3).hash };
     let report = verify(&engine, &twin, &[later], &mut |_| {}).unwrap();
     assert!(!report.is_intact() && report.ledger.damage.is_empty(), "{report:?}");

@@ -1,4 +1,4 @@
-//! What is shown is counted once, and what is compacted can be taken back.
+//! Hits are counted once, and compactions can be reverted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -149,7 +149,7 @@ fn what_is_out_of_the_active_index_answers_as_before() {
     let version = When::Seq(status(&engine, &me).unwrap().version);
     let before: Vec<_> = things.iter().map(|thing| first(thing, version)).collect();
     let report = compact(&engine, &me, &ConsolidateOptions::default()).unwrap();
-    // Every turn, and the story of each evening.
+    // Every turn, and the episode of each evening.
     assert_eq!(report.after.items - report.after.active, 24 + 8, "{report:?}");
     let after: Vec<_> = things.iter().map(|thing| first(thing, When::Now)).collect();
     assert_eq!(after, before);
@@ -203,7 +203,7 @@ fn what_a_model_notes_is_judged_and_asked_for_once() {
     let noted = notes(&engine, &me, None).unwrap();
     assert_eq!((noted.len(), noted[0].origin, noted[0].is_agreed()), (1, NoteOrigin::ModelReflection, false));
     assert!(noted[0].trust <= Trust::Agent);
-    // Nothing new was said: nobody is asked.
+    // Without new messages the reflector is not called.
     let again = reflect(&engine, &me, &ConsolidateOptions::default()).unwrap();
     assert_eq!((again.done.len(), reflector.asked.load(Ordering::Relaxed)), (0, 1));
     assert!(!due(&engine, &me).unwrap().iter().any(|due| due.step == MaintenanceStep::Reflect));
@@ -214,7 +214,7 @@ fn what_a_model_notes_is_judged_and_asked_for_once() {
     assert!(notes(&engine, &me, None).unwrap().is_empty());
 }
 
-/// Proposes one note that is borne out, and three that are not.
+/// Proposes one grounded note and three ungrounded ones.
 #[derive(Default)]
 struct Dreamer {
     asked: AtomicUsize,
@@ -243,7 +243,7 @@ impl Reflector for Dreamer {
     }
 }
 
-/// A reader that cannot be asked.
+/// A reader that is unavailable.
 struct Away;
 
 impl WindowReader for Away {

@@ -1,4 +1,4 @@
-//! What is left when a process ends, or a store fails, between two calls of one verb.
+//! The state after a process ends, or a store fails, between two calls of one operation.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ fn rig() -> TestEngine {
     TestEngine { extractor: Some(Arc::new(RuleExtractor::english())), ..TestEngine::new(1) }
 }
 
-/// How often a call of a store still succeeds before it fails, and how often it fails then.
+/// How many calls of the store still succeed, and how many fail after that.
 #[derive(Default)]
 struct Failing {
     call: &'static str,
@@ -43,7 +43,7 @@ impl Failing {
     }
 }
 
-/// Everything a revert may change: the document, the facts, and which turns episodes tell.
+/// Everything a revert may change: the document, the facts, and the turns in episodes.
 fn seen(engine: &Engine) -> (serde_json::Value, Vec<String>, Vec<String>) {
     let mut core = core_at(engine, &me(), When::Now).unwrap();
     core.as_object_mut().unwrap().remove("_meta");
@@ -61,7 +61,7 @@ fn reverts(engine: &Engine, events: RangeInclusive<u64>) -> quipu_engine::Result
     revert(engine, &me(), &selection, &RevertOptions::default(), &mut |_| {}).map(drop)
 }
 
-/// A memory, and what of it is taken back: what follows from that is recorded besides the revert.
+/// Fills a memory and returns the events to revert; their revert has consequences in further events.
 type Given = fn(&Engine) -> RangeInclusive<u64>;
 
 fn said_twice(engine: &Engine) -> RangeInclusive<u64> {
@@ -106,7 +106,7 @@ fn a_revert_and_what_follows_from_it_are_there_together_or_not_at_all() {
             let (store, rig, events) = made();
             let failing = Failing::after("append", appends, u64::MAX);
             let outcome = reverts(&rig.engine(failing.store(&store)), events);
-            // Then the next one finds everything, or nothing
+            // Then the next process finds the whole effect, or none
             let next = rig.engine(Box::new(store));
             let now = (seen(&next), status(&next, &me()).unwrap().version);
             let expected = &whole[usize::from(outcome.is_ok())];
@@ -122,12 +122,12 @@ fn a_revert_and_what_follows_from_it_are_there_together_or_not_at_all() {
 fn a_memory_that_cannot_be_read_once_after_a_revert_is_read_again_at_once() {
     let (store, rig) = (MemoryStore::new(), rig());
     said(&rig.engine(Box::new(store.clone())), &["I live in Oslo.", "I like tea."]);
-    // Given a memory that is open: it is read once, and once more after the revert
+    // Given an open memory, whose control events are read once when it opens and once more after the revert
     let failing = Failing::after("controls", 1, 2);
     let engine = rig.engine(failing.store(&store));
     assert!(seen(&engine).0["location"].is_object());
     reverts(&engine, 1..=2).unwrap();
-    // Then readers see it, without another look at the ledger
+    // Then readers see the revert without another read of the ledger
     assert!(seen(&engine).0["location"].is_null());
 }
 
@@ -140,7 +140,7 @@ fn what_is_recorded_and_cannot_be_shown_is_not_said_to_have_failed() {
     let version = status(&engine, &me()).unwrap().version;
     let Err(Error::Unavailable(why)) = reverts(&engine, 1..=2) else { panic!("it cannot be read") };
     assert!(why.contains(&format!("recorded as event {}", version + 1)), "{why}");
-    // And the next operation follows the ledger as soon as it can be read
+    // And the next operation reads the ledger as soon as that is possible
     failing.times.store(0, Ordering::SeqCst);
     assert!(seen(&engine).0["location"].is_null());
     assert_eq!(users(&engine).unwrap(), [me()]);

@@ -1,4 +1,4 @@
-//! Whether memory answers, by which weights, and packs that can be made again.
+//! Whether memory answers a question, the weights of the answer, and reproducible packs.
 
 use quipu_core::recall::{Profiles, Verdict};
 use quipu_engine::erase::EraseTarget;
@@ -27,7 +27,7 @@ fn what_was_told_is_likelier_to_answer_than_what_was_not() {
     assert!(known.probability > unknown.probability, "{known:#?} {unknown:#?}");
     assert_eq!(unknown.verdict, Verdict::Abstain, "{unknown:#?}");
     assert!(unknown.signals.unknown > 0.0 && known.signals.n > unknown.signals.n);
-    // and where nothing is found at all, nothing is claimed
+    // and where nothing is found, no answer is claimed
     let nothing = RecallOptions { session: Some("elsewhere".to_owned()), ..RecallOptions::of("Where do I live?") };
     assert_eq!(recall(&engine, &me(), &nothing).unwrap().decision.verdict, Verdict::Abstain);
 }
@@ -51,7 +51,8 @@ fn what_is_said_of_one_is_no_answer_about_another() {
         ("How old is Leo?", false),
     ] {
         let decision = recall(&engine, &me(), &RecallOptions::of(question)).unwrap().decision;
-        // that nothing about them may be an allergy says more than that it may be somebody else's
+        // a question about another person is declined if nothing is known of them, or the fact may concern somebody
+        // else
         let is_declined =
             decision.reason.contains("somebody else") || of_another && decision.verdict == Verdict::Abstain;
         assert_eq!(is_declined, of_another, "{question} {decision:?}");
@@ -61,7 +62,7 @@ fn what_is_said_of_one_is_no_answer_about_another() {
 #[test]
 fn a_profile_changes_the_order_and_is_named_in_the_answer() {
     let engine = told();
-    // given a profile by which only recency counts
+    // given a profile in which only recency counts
     let file = json!({"profiles": {"news": {"relevance": {"query": 0.0, "recency": 1.0}}}});
     engine.set_profiles(Profiles::parse(file).unwrap());
     let ask = |profile: Option<&str>| {
@@ -74,7 +75,7 @@ fn a_profile_changes_the_order_and_is_named_in_the_answer() {
         assert!((hit.standing.relevance - hit.standing.recency - 0.01 * hit.standing.goal).abs() < 0.01, "{hit:#?}");
         assert!((hit.standing.priority - hit.standing.relevance * hit.standing.confidence).abs() < 1e-9);
     }
-    // and the seed's own profile answers by the seed's formula
+    // and the built-in profile uses the published formula
     for hit in ask(Some("seed")).unwrap().hits {
         let of = &hit.standing;
         let sum = 0.45 * of.query + 0.15 * of.goal + 0.10 * (of.emotion + of.recency + of.frequency + of.importance);
@@ -88,16 +89,16 @@ fn a_profile_changes_the_order_and_is_named_in_the_answer() {
 fn a_pack_is_made_again_from_its_id_to_the_byte() {
     let engine = told();
     let first = context(&engine, &me(), &ContextOptions::of("Where do I live?")).unwrap();
-    // given that more was said since
+    // given further messages since then
     let moved =
         remember(&engine, &me(), &Utterance::of_user("I moved to Porto."), &RememberOptions::default()).unwrap();
     let now = context(&engine, &me(), &ContextOptions::of("Where do I live?")).unwrap();
     assert_ne!(now.text, first.text);
-    // then the old one still comes out as it was
+    // then the old pack is reproduced unchanged
     let again = reproduce(&engine, &me(), &first.id).unwrap();
     assert!(again.identical);
     assert_eq!((again.pack.text, again.pack.id), (first.text, first.id.clone()));
-    // and what was erased is missing from it, and that is said
+    // and an erased item is missing from it, with a notice
     let later = reproduce(&engine, &me(), &now.id).unwrap();
     assert!(later.identical);
     erase(&engine, &me(), &[EraseTarget::Event(moved.seq)], "asked to", &mut |_| {}).unwrap();

@@ -1,4 +1,4 @@
-//! What is refused changes nothing; what was asked twice is done once.
+//! Refused requests change nothing; repeated requests have one effect.
 
 use quipu_core::{core_document, limit};
 use quipu_engine::{CoreEdit, Error, PatchOptions, RememberOptions, Utterance, edit_core, remember, status};
@@ -91,7 +91,7 @@ fn a_patch_over_its_bounds_is_refused() {
         vec![json!({"op": "add", "path": "/uncategorized/nul", "value": "\u{0}"})],
     ];
     for patch in patches {
-        // when a patch leaves the bounds
+        // when a patch exceeds the limits
         let text = serde_json::Value::Array(patch).to_string();
         let outcome = match core_document::parse(&text) {
             Ok(patch) => edit_core(&engine, &me(), &CoreEdit::Patch(patch), &PatchOptions::default()),
@@ -103,7 +103,7 @@ fn a_patch_over_its_bounds_is_refused() {
         let after = status(&engine, &me()).unwrap();
         assert_eq!((&after.head, after.version), (&before.head, before.version), "{start}");
     }
-    // and one at its bounds is taken
+    // and a patch at the limits is accepted
     let patch = core_document::parse(&serde_json::Value::Array(many).to_string()).unwrap();
     edit_core(&engine, &me(), &CoreEdit::Patch(patch), &PatchOptions::default()).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Looking: a view of a memory costs what it shows, not what there is.
+//! Reading: the cost of a view depends on what it shows, not on the size of the memory.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const DAY: i64 = 86_400_000_000;
 /// The beginning of 2026.
 const BEGIN: i64 = 1_767_225_600_000_000;
 
-/// So many days after a rig's clock begins.
+/// Time of a day, counted from the start of a test clock.
 fn day(number: i64) -> i64 {
     BEGIN + number * DAY
 }
@@ -65,24 +65,24 @@ fn a_view_reads_the_events_it_shows() {
         view();
         assert_eq!(calls.of("event"), expected, "{what}: {:?}", calls.all());
     };
-    // when it is looked at, then what is shown is read and nothing else
+    // when it is viewed, then only the shown events are read
     reads("the newest events", 8, &|| assert_eq!(log(&engine, &me(), &newest(8)).unwrap().len(), 8));
     reads("how it grew", 2, &|| assert_eq!(growth(&engine, &me(), 120).unwrap().len(), 120));
     reads("what was erased", 1, &|| assert_eq!(erasures(&engine, &me(), None, 40).unwrap().len(), 1));
-    // and what must be read through once is not read through again
+    // and what requires a full pass is not read a second time
     origins(&engine, &me()).unwrap();
     files::glance(&engine, &me()).unwrap();
     reads("imports", 0, &|| assert_eq!(origins(&engine, &me()).unwrap().len(), 1));
     reads("topics", 0, &|| drop(files::glance(&engine, &me()).unwrap()));
     reads("events of one source", 1, &|| assert_eq!(log(&engine, &me(), &of("write")).unwrap().len(), 1));
     reads("events of no source", 0, &|| assert!(log(&engine, &me(), &of("nobody")).unwrap().is_empty()));
-    // nor by what comes later
+    // not even after later events
     rig.clock.put(day(3));
     said(&engine, &["one more"]);
     reads("imports and one more", 1, &|| assert_eq!(origins(&engine, &me()).unwrap().len(), 1));
     files::glance(&engine, &me()).unwrap();
     said(&engine, &["and another"]);
-    // The day so far: once for its header, once for what it touches.
+    // Today's events: once for the header, once for the topics they change.
     reads("topics and one more", 4, &|| drop(files::glance(&engine, &me()).unwrap()));
 }
 
@@ -172,7 +172,7 @@ fn the_queue_is_turned_page_by_page() {
         }
     };
     assert_eq!(walk(false), all);
-    // The page goes on where it was when what ended the one before is decided.
+    // The next page starts in the right place even if the last item of the previous one was decided in between.
     let (first, total, next) = turn(false, None);
     assert_eq!((total, next.as_ref()), (7, first.last()));
     let decide = |id: &str| {

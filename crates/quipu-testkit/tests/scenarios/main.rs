@@ -1,4 +1,4 @@
-//! What the verbs promise, as tales: given, when, then.
+//! Scenarios of the engine's operations: given, when, then.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 

@@ -1,4 +1,4 @@
-//! When what was due was last done, as every process sees it.
+//! The time of the last maintenance, as seen by every process.
 
 use std::sync::Arc;
 
@@ -15,15 +15,15 @@ fn another_process_sees_when_what_was_due_was_done() {
     let store = MemoryStore::new();
     let (server, command) = (rig.engine(Box::new(store.clone())), rig.engine(Box::new(store.clone())));
     said(&server, &["I live in Porto.", "I like tea."]);
-    // Given a command that has looked at the memory already
+    // Given a command that has already opened the memory
     assert_eq!(status(&command, &me()).unwrap().maintained_at, None);
-    // When a server does what is due
+    // When a server runs maintenance
     maintain(&server, &me(), &MaintainOptions::default()).unwrap();
     let done = maintained_at(&server, &me()).unwrap().unwrap();
-    // Then the command sees it, and so does whoever comes later
+    // Then the command sees the time, and so does a later process
     assert_eq!(status(&command, &me()).unwrap().maintained_at, Some(done));
     assert_eq!(maintained_at(&rig.engine(Box::new(store.clone())), &me()).unwrap(), Some(done));
-    // And an erasure, which takes everything that is kept beside the ledger along, leaves it
+    // And an erasure, which drops derived data, preserves it
     erase(&server, &me(), &[EraseTarget::Event(1)], "asked to", &mut |_| {}).unwrap();
     assert_eq!(status(&command, &me()).unwrap().maintained_at, Some(done));
 }
@@ -41,7 +41,7 @@ fn whoever_finds_nothing_to_do_writes_seldom() {
         assert!(maintain(&engine, &me(), &MaintainOptions::default()).unwrap().steps.is_empty());
     }
     assert_eq!(calls.of("checkpoint"), 0);
-    // An hour later it is worth a note.
+    // After an hour it is worth a notice.
     let now = quipu_core::time::to_micros(engine.now()).as_microsecond();
     rig.clock.put(now + 3_600_000_000);
     maintain(&engine, &me(), &MaintainOptions::default()).unwrap();

@@ -1,4 +1,5 @@
-//! What a language model reads counts, what it finds wrong is taken back, and what it may not do it does not do.
+//! Reading by a language model: its operations take effect, it corrects misreadings, and forbidden operations are
+//! rejected.
 
 use std::sync::Arc;
 
@@ -47,7 +48,7 @@ fn say(engine: &Engine, text: &str) {
     extract_with_model(engine, &me(), &ExtractWithModelOptions::default()).unwrap();
 }
 
-/// What holds, as sentences.
+/// The active facts, as sentences.
 fn held(engine: &Engine) -> Vec<String> {
     facts(engine, &me(), &FactOptions::default()).unwrap().into_iter().map(|shown| shown.fact.text).collect()
 }
@@ -56,7 +57,7 @@ fn mark_of(window: &Window, words: &str) -> Option<String> {
     window.known.iter().find(|item| item.text.contains(words)).map(|item| item.mark.clone())
 }
 
-/// An operation on the newest message, which it quotes whole.
+/// An operation on the newest message, which it quotes completely.
 fn operation(window: &Window, op: Op, id: Option<String>) -> Operation {
     let newest = window.messages.iter().rfind(|message| message.is_new).unwrap();
     Operation {
@@ -89,7 +90,7 @@ fn what_rules_misread_is_taken_back_and_what_it_had_ended_holds_again() {
     assert_eq!(lyon.fact.status, FactStatus::Corrected);
     rebuild(&engine, &me(), &mut |_| {}).unwrap();
     assert_eq!(held(&engine), ["User lives in Porto"]);
-    // It is one event, and can be taken back.
+    // It is one event and can be reverted.
     let last = log(&engine, &me(), &LogOptions { before: None, limit: 1, reference: None }).unwrap()[0].seq;
     revert(&engine, &me(), &Selection::Events(vec![EventRef::Seq(last)]), &RevertOptions::default(), &mut |_| {})
         .unwrap();
@@ -262,6 +263,6 @@ fn reading_everything_again_goes_on_where_it_was_cut_short() {
     assert_eq!(reading_cost(&engine, &me(), &again).unwrap().sources, 10);
     assert_eq!(extract_with_model(&engine, &me(), &again).unwrap().sources, 10);
     assert_eq!(extract_with_model(&engine, &me(), &all).unwrap().sources, 0);
-    // Once it has come to the end it begins anew.
+    // After the last source it starts again.
     assert_eq!(extract_with_model(&engine, &me(), &again).unwrap().sources, 40);
 }

@@ -1,4 +1,4 @@
-//! What a prompt gets: evidence with its statements, in order, within its budget, and only where something is asked.
+//! Packs: passages with their facts, in order, within the budget, and only for questions.
 
 use quipu_core::id::ItemKind;
 use quipu_core::pack::{Pack, RequestNeed};
@@ -11,7 +11,7 @@ use quipu_engine::{
 use crate::me;
 use crate::repeating::reading_engine;
 
-/// A line of a conversation; who speaks is `user` or a name.
+/// A line of a conversation; the speaker is `user` or a name.
 fn line(engine: &Engine, session: &str, time: &str, who: &str, text: &str) {
     let (role, author) = match who {
         "assistant" => (Role::Assistant, None),
@@ -37,14 +37,14 @@ fn place(text: &str, part: &str) -> usize {
 
 #[test]
 fn a_statement_brings_the_sentence_it_was_read_from() {
-    // given what the rules read only half of
+    // given messages of which the rules read only a part
     let engine = reading_engine();
     alone(&engine, "We took in a puppy from the shelter, he answers to Biscuit.");
     alone(&engine, "Hello, I'm Noor. I don't eat pork and I'm allergic to shellfish.");
     for number in 0..20 {
         alone(&engine, &format!("The bus number {number} was late again this morning."));
     }
-    // then the words are there, whatever was read
+    // then the words are included, whatever was extracted
     let dog = pack(&engine, "What is our puppy called?");
     assert!(dog.changing.contains("user: We took in a puppy from the shelter, he answers to Biscuit."), "{}", dog.text);
     let food = pack(&engine, "What am I allergic to?");
@@ -53,9 +53,9 @@ fn a_statement_brings_the_sentence_it_was_read_from() {
         "{}",
         food.text
     );
-    // and each of them once
+    // and each of them only once
     assert_eq!(food.text.matches("allergic to shellfish").count(), 2, "{}", food.text);
-    // and what was read has its id beside the source's
+    // and facts have their id beside the id of the source
     let read = food.lines.iter().find(|line| line.text.contains("Hello, I'm Noor")).unwrap();
     assert_eq!(read.id.kind, ItemKind::Turn);
     assert!(read.also.iter().all(|id| food.citations.contains(id)));
@@ -72,11 +72,11 @@ fn what_must_not_be_forgotten_stands_before_every_question_and_does_not_change()
     }
     assert!(place(&first.stable, "allergic") < place(&first.stable, "Name: Noor"));
     assert!(place(&first.stable, "Name: Noor") < place(&first.stable, "Home: Ghent"));
-    // when more is said that has nothing to do with it, and something else is asked
+    // when unrelated messages follow and another question is asked
     alone(&engine, "The ladder leans against the shed.");
     assert_eq!(pack(&engine, "hi").stable, first.stable);
     assert_eq!(pack(&engine, "What leans against the shed?").stable, first.stable);
-    // then it changes only with what it says
+    // then the stable part changes only with its content
     alone(&engine, "I moved to Antwerp.");
     let moved = pack(&engine, "hi").stable;
     assert!(moved.contains("Home: Antwerp") && !moved.contains("Ghent"), "{moved}");
@@ -108,7 +108,7 @@ fn health_and_the_familys_limits_are_kept_and_who_is_gone_is_no_partner() {
     }
 }
 
-/// A conversation with a question, its reply, and politeness.
+/// A conversation with a question, its reply, and small talk.
 fn garden() -> Engine {
     let engine = reading_engine();
     let said = |minute: u32, who: &str, text: &str| {
@@ -137,7 +137,7 @@ fn a_dialogue_stays_together_in_its_order_without_politeness() {
     for empty in ["Congratulations!", "Got it.", "Are they helping?", "Thanks!"] {
         assert!(!text.contains(empty), "{empty}: {text}");
     }
-    // and a reply that is asked for by itself brings its question
+    // and a reply that matches on its own brings its question
     let soil = pack(&engine, "heavy clay soil");
     assert!(place(&soil.changing, "How large is it?") < place(&soil.changing, "About forty"), "{}", soil.text);
 }
@@ -194,7 +194,7 @@ fn a_request_gets_what_it_wants_of_memory() {
     let dinner = pack(&engine, "suggest a place for dinner tonight");
     assert_eq!(dinner.need, RequestNeed::Task);
     assert!(dinner.text.contains("allergic to celery") && dinner.text.contains("Lebanese"), "{}", dinner.text);
-    // Only a question about the user's life is answered with a notice, and only if nothing answers it.
+    // Only a question about the user's life gets the notice, and only without an answer.
     assert!(!pack(&engine, "Where is my allotment?").text.contains("nothing about this"));
     assert!(!dinner.text.contains("nothing about this"));
 }
@@ -233,7 +233,7 @@ fn every_message_of_a_session_is_shown_or_named() {
         for one in &state.turn_log {
             assert!(told(one.turn) || whole(one.turn), "{max_tokens}: turn {}: {}", one.turn, made.text);
         }
-        // What is cut says so, at the end of a sentence.
+        // Truncated messages are marked, and end with a complete sentence.
         for message in made.messages.iter().filter(|message| made.cut.contains(&message.id)) {
             assert!(message.text.contains('…') && message.text.contains("stored."), "{}", message.text);
         }
@@ -247,7 +247,7 @@ fn every_message_of_a_session_is_shown_or_named() {
 
 #[test]
 fn a_measured_value_is_told_with_the_readings_before_it() {
-    // given a weight that was said four times, and an age that a birthday changed
+    // given a weight with four readings, and an age that a birthday changed
     let engine = reading_engine();
     for (day, text) in [
         ("2026-01-10", "I weigh 88 kg."),
@@ -260,10 +260,10 @@ fn a_measured_value_is_told_with_the_readings_before_it() {
     ] {
         line(&engine, day, &format!("{day}T10:00:00"), "user", text);
     }
-    // then the newest comes with those before it
+    // then the newest reading comes with the earlier ones
     let weight = pack(&engine, "How much do I weigh?").text;
     assert!(weight.contains("before: 85 kg (2026-03-10), 86 kg (2026-02-10), 88 kg (2026-01-10)"), "{weight}");
-    // and a bare figure that is near enough goes on with it
+    // and a bare number within range continues the series
     line(&engine, "later", "2026-05-20T10:00:00", "user", "83.9 this morning!");
     line(&engine, "later", "2026-05-25T10:00:00", "user", "83.1kg");
     line(&engine, "later", "2026-05-26T10:00:00", "user", "40 again");
@@ -274,7 +274,7 @@ fn a_measured_value_is_told_with_the_readings_before_it() {
     let said = facts(&engine, &me(), &FactOptions { predicate: Some("measure".to_owned()), ..FactOptions::default() });
     let weight = said.unwrap().into_iter().find(|one| one.fact.object.starts_with("83.1")).unwrap().fact;
     assert_eq!(weight.times(weight.last_seen.unwrap()).as_deref(), Some("since 2026-05-25"));
-    // and what is no series, or has one reading, comes alone
+    // and a value with a single reading, or without a series, comes alone
     assert!(!pack(&engine, "How old am I?").text.contains("before: 40"));
     let rent = pack(&engine, "How much is my rent?").text;
     assert!(rent.contains("900 euros") && !rent.contains("before:"), "{rent}");
@@ -282,7 +282,7 @@ fn a_measured_value_is_told_with_the_readings_before_it() {
 
 #[test]
 fn a_pasted_message_has_the_room_that_nothing_else_needs() {
-    // given a session whose last message is longer than its share
+    // given a session whose last message exceeds its share
     let engine = reading_engine();
     line(&engine, "store", "2026-04-02T09:00:00", "user", "I sort the store room today.");
     let drawers: String = (1..=250).map(|number| format!("Drawer {number} holds {} syringes. ", number * 3)).collect();
@@ -291,9 +291,9 @@ fn a_pasted_message_has_the_room_that_nothing_else_needs() {
         let options = SessionContextOptions { max_tokens, ..SessionContextOptions::of("store") };
         session_context(&engine, &me(), &options).unwrap()
     };
-    // then a budget that it fills holds all of it
+    // then a sufficient budget includes all of it
     assert!(packed(5_000).text.contains("Drawer 137 holds 411 syringes."));
-    // and of a smaller one it has most, its beginning and its question among it
+    // and a smaller one includes most of it, with its beginning and its question
     let small = packed(1_800);
     assert_eq!(small.cut.len(), 1);
     assert!(small.tokens > 1_000 && small.tokens <= 1_800, "{}", small.tokens);
@@ -304,7 +304,7 @@ fn a_pasted_message_has_the_room_that_nothing_else_needs() {
 
 #[test]
 fn a_limit_says_from_when_it_binds_and_is_gone_when_it_is_over() {
-    // given a diet that is to begin, and a limit that is to end
+    // given a diet that begins later, and a limit that ends later
     let engine = reading_engine();
     line(&engine, "a", "2026-08-22T10:00:00", "user", "As of next Monday I'm vegan.");
     line(&engine, "a", "2026-08-22T10:01:00", "user", "I'm not allowed to drive until 30 September.");
@@ -312,7 +312,7 @@ fn a_limit_says_from_when_it_binds_and_is_gone_when_it_is_over() {
         let now = Some(format!("{day}T12:00:00Z").parse().unwrap());
         context(&engine, &me(), &ContextOptions { now, ..ContextOptions::of("hi") }).unwrap().stable
     };
-    // then each is told for what it is on the day of the question
+    // then each is described according to the day of the question
     let before = stable("2026-08-23");
     assert!(before.contains("User's diet is vegan (from 2026-08-24)") && before.contains("drive"), "{before}");
     let between = stable("2026-09-10");

@@ -1,4 +1,4 @@
-//! Reading: what it costs, that it changes nothing, that it answers the same, and reading the past.
+//! Recall: its cost, no side effects, deterministic answers, and reading past versions.
 
 use quipu_core::limit;
 use quipu_engine::versions::When;
@@ -22,7 +22,7 @@ fn answers(report: &RecallReport) -> Vec<(String, u32, String)> {
 
 #[test]
 fn a_warm_recall_reads_no_page_and_embeds_once() {
-    // given a memory that answered before
+    // given a memory that has answered before
     let rig = TestEngine::new(1);
     let store = RecordingStore::new(Box::new(MemoryStore::new()));
     let calls = store.calls();
@@ -30,11 +30,11 @@ fn a_warm_recall_reads_no_page_and_embeds_once() {
     said(&engine, &TEXTS);
     let asked = RecallOptions::of("Where does my sister live?");
     let first = recall(&engine, &me(), &asked).unwrap();
-    // when it is asked again
+    // when the question is repeated
     calls.reset();
     let embedded = (rig.embedder.calls(), rig.embedder.texts());
     let second = recall(&engine, &me(), &asked).unwrap();
-    // then the store is only looked at, one text is embedded, and the answer is the same
+    // then the store is only polled, one text is embedded, and the answer is the same
     assert_eq!((calls.total(), calls.of("look")), (1, 1), "{:?}", calls.all());
     assert_eq!((rig.embedder.calls(), rig.embedder.texts()), (embedded.0 + 1, embedded.1 + 1));
     assert_eq!(answers(&first), answers(&second));
@@ -56,7 +56,7 @@ fn a_first_recall_after_a_restart_embeds_only_the_question() {
 
 #[test]
 fn an_answer_without_every_vector_says_so() {
-    // given turns that are durable and not embedded yet, a few
+    // given a few turns that are durable but not embedded
     let engine = TestEngine::new(1).engine(Box::new(MemoryStore::new()));
     said(&engine, &TEXTS);
     let later = RememberOptions { durable_only: true, ..RememberOptions::default() };
@@ -67,12 +67,12 @@ fn an_answer_without_every_vector_says_so() {
     // when a question is asked, then they are embedded first
     assert_eq!(ask().degraded, None);
     assert_eq!(waiting(), 0);
-    // and when there are too many to wait for, then the answer says that it is weaker than it could be
+    // and with too many to embed in time, the answer is marked as degraded
     for n in 0..=limit::EMBED_ON_READ_MAX {
         remember(&engine, &me(), &Utterance::of_user(format!("turn {n}")), &later).unwrap();
     }
     assert!(ask().degraded.is_some());
-    // and no longer when the next turn has caught up
+    // and no longer after the next turn has caught up
     said(&engine, &["Rui stays in Lisbon"]);
     assert_eq!(ask().degraded, None);
 }
@@ -101,7 +101,7 @@ fn looking_appends_nothing() {
 
 #[test]
 fn the_same_question_has_the_same_answer_everywhere() {
-    // given the same events in a memory that grew in use, one read back, and one rebuilt
+    // given the same events in a memory that grew in use, one that was reopened, and one that was rebuilt
     let rig = TestEngine::new(7);
     let store = MemoryStore::new();
     let engine = rig.engine(Box::new(store.clone()));
@@ -113,10 +113,10 @@ fn the_same_question_has_the_same_answer_everywhere() {
         ["Where does my sister live?", "cello", "Who sleeps?", "nothing of the kind: zzz", "birthday in May"]
     {
         let asked = RecallOptions::of(question);
-        // when each is asked, twice
+        // when each gets the question twice
         let all: Vec<_> =
             [&engine, &reopened, &rebuilt, &engine].map(|one| answers(&recall(one, &me(), &asked).unwrap())).into();
-        // then all answers are the same to the bit
+        // then all answers are identical to the last bit
         assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{question}: {all:#?}");
     }
 }

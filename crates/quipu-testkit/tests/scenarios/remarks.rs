@@ -1,4 +1,4 @@
-//! Remarks: sentences kept in the user's own words are listed on their day, and the turn they stand in is what is found.
+//! Remarks: sentences in the user's words are listed on their day, while recall finds the turn that contains them.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::me;
 
 const SAID: &str = "knee's playing up again since the half marathon";
 
-/// The first sentence of every text is a remark.
+/// Reports the first sentence of every text as a remark.
 struct Everything;
 
 impl Extractor for Everything {
@@ -42,7 +42,7 @@ impl Extractor for Everything {
     }
 }
 
-/// A model that answers each window alike.
+/// A model with a fixed answer for every window.
 struct Model(ModelReply);
 
 impl WindowReader for Model {
@@ -71,16 +71,16 @@ fn say(engine: &Engine, text: &str) {
 
 #[test]
 fn a_remark_is_listed_and_its_turn_is_found() {
-    // Given a sentence that is kept as it was said
+    // Given a sentence recorded as a remark
     let engine = engine(None);
     say(&engine, SAID);
     // Then it is listed
     assert_eq!(held(&engine), [format!("User said: {SAID}")]);
-    // and who asks gets its turn, once
+    // and recall returns its turn, once
     let found = recall(&engine, &me(), &RecallOptions::of("How is my knee?")).unwrap();
     let kinds: Vec<ItemKind> = found.hits.iter().map(|hit| hit.id.kind).collect();
     assert_eq!(kinds, [ItemKind::Turn]);
-    // and so it is where the remark is the smaller part of what was said, in what a model is given too
+    // also where the remark is the smaller part of a message, and in packs
     say(&engine, "My knee got worse. A physio called Bram Wouters says it's runner's knee and that I must not run.");
     let found = recall(&engine, &me(), &RecallOptions::of("Who looks after my knee?")).unwrap();
     assert!(found.hits.iter().all(|hit| hit.id.kind == ItemKind::Turn), "{:?}", found.hits);
@@ -109,18 +109,18 @@ fn there_are_no_remarks_in_documents_and_of_what_is_not_the_users_own_word() {
 
 #[test]
 fn a_model_that_reads_the_turn_takes_the_place_of_its_remark() {
-    // Given a model that has nothing at all to say, for it may have failed
+    // Given a model that returns nothing, possibly because it failed
     let silent = engine(Some(Arc::new(Model(ModelReply::default()))));
     say(&silent, SAID);
     extract_with_model(&silent, &me(), &ExtractWithModelOptions::default()).unwrap();
     // Then the remark stays
     assert_eq!(held(&silent).len(), 1);
-    // Given one that has judged the window
+    // Given a model that has judged the window
     let judged =
         ModelReply { readings: vec![RuleVerdict { id: "f9".to_owned(), right: true }], ..ModelReply::default() };
     let engine = engine(Some(Arc::new(Model(judged))));
     say(&engine, SAID);
     extract_with_model(&engine, &me(), &ExtractWithModelOptions::default()).unwrap();
-    // Then what it has read counts, and not the remark
+    // Then its reading counts instead of the remark
     assert_eq!(held(&engine), Vec::<String>::new());
 }

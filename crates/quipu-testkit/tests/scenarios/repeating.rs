@@ -1,4 +1,4 @@
-//! Saying it again: what was said before, by whomever, is not said anew.
+//! Repetition: known statements are not recorded as new facts, whoever repeats them.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(crate) fn reading_engine() -> Engine {
     TestEngine { extractor: Some(Arc::new(extractor)), ..TestEngine::new(1) }.engine(Box::new(MemoryStore::new()))
 }
 
-/// Every fact, whatever its status: what it says, how it stands, how often it was said.
+/// Every fact in any status: its sentence, its status, and how often it was said.
 fn all_facts(engine: &Engine) -> Vec<(String, String, u32)> {
     let all = FactOptions { all: true, ..FactOptions::default() };
     let shown = |fact: &quipu_core::item::Fact| (fact.text.clone(), format!("{:?}", fact.status), fact.seen_count);
@@ -49,24 +49,24 @@ fn a_hundred_times_the_same_sentence_leaves_one_fact() {
         ),
         (&["I live in Rome."], "I lived in Porto from 2012 to 2014.", "User lives in Porto"),
     ] {
-        // given what was said before, and the sentence once
+        // given earlier messages, and the sentence once
         let engine = reading_engine();
         said(&engine, before);
         said(&engine, &[sentence]);
         let once = uncounted(&all_facts(&engine));
         assert_eq!(once.iter().filter(|(text, _)| text == fact).count(), 1, "{sentence}: {once:?}");
-        // when it is said ninety-nine times more
+        // when it is repeated ninety-nine times
         for _ in 1..100 {
             said(&engine, &[sentence]);
         }
-        // then there is no other fact
+        // then there is no additional fact
         assert_eq!(uncounted(&all_facts(&engine)), once, "{sentence}");
     }
 }
 
 #[test]
 fn a_chat_whose_replies_quote_memories_adds_no_fact() {
-    // given a memory of a few things
+    // given a memory with a few facts
     let engine = reading_engine();
     for text in [
         "I live in Lyon with two cats, an old piano and far too many plants.",
@@ -90,13 +90,13 @@ fn a_chat_whose_replies_quote_memories_adds_no_fact() {
         let asked = ContextOptions { max_tokens: 800, ..ContextOptions::of(question) };
         let pack = context(&engine, &me(), &asked).unwrap().text;
         let quoted: Vec<String> = hits.iter().map(|hit| hit.text.clone()).collect();
-        // when replies quote what was recalled, and the pack is pasted into the question
+        // when replies quote recalled facts, and the pack is pasted into the question
         speak(&engine, Role::User, &format!("{pack}\n\n{question}"));
         speak(&engine, Role::Assistant, &format!("You told me: {} So you live in Porto.", quoted.join(" ")));
         speak(&engine, Role::Tool, &format!("memory search: {}", quoted.join("\n")));
-        // then no fact is added, ended, or counted again
+        // then no fact is added, ended or counted
         assert_eq!(all_facts(&engine), before, "round {round}");
-        // and when the user repeats it, at most it is counted again
+        // and a repetition by the user changes at most the count
         speak(&engine, Role::User, &quoted.join("\n"));
         let counted = all_facts(&engine);
         assert_eq!(uncounted(&counted), uncounted(&before), "round {round}");

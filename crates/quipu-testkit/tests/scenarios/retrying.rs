@@ -1,4 +1,4 @@
-//! Sending it again: a write or a migration with a key answers as the first time, and changes nothing.
+//! Retries: a repeated write or migration with the same key returns the first answer and changes nothing.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ fn version(engine: &Engine) -> u64 {
     status(engine, &me()).unwrap().version
 }
 
-/// The parts of an answer that are the same each time.
+/// The parts of an answer that do not depend on the attempt.
 fn answer(report: &WriteReport) -> Value {
     json!([report.accepted, report.rejected, report.source])
 }
@@ -62,7 +62,7 @@ fn a_write_sent_again_answers_as_the_first_time() {
     let first = write(&engine, &me(), &sent, SourceKind::UserEdited).unwrap();
     assert_eq!((first.accepted.len(), first.rejected.len(), first.replayed), (4, 1, false), "{first:#?}");
     let head = version(&engine);
-    // also when the memory has moved on since, and from another process
+    // also when the memory has changed in between, and from another process
     said(&engine, &["I moved to Oslo.", "I don't like jazz."]);
     let moved_on = version(&engine);
     for engine in [&engine, &reading_engine(&store)] {
@@ -74,7 +74,7 @@ fn a_write_sent_again_answers_as_the_first_time() {
         assert_eq!(version(engine), moved_on);
     }
     assert!(moved_on > head);
-    // another request with the key is refused, and one without a key is another request
+    // the key is refused for a different request, and without a key a request is a new one
     let other = request(Some("k"), json!({"facts": [{"p": "lives_in", "o": "Rome"}]}));
     for (request, kind) in [(&other, SourceKind::UserEdited), (&sent, SourceKind::ToolOutput)] {
         assert!(matches!(write(&engine, &me(), request, kind), Err(Error::Refused(_))));
@@ -85,7 +85,7 @@ fn a_write_sent_again_answers_as_the_first_time() {
 
 #[test]
 fn a_write_that_was_cut_is_finished_by_the_retry() {
-    // given a write of more than fits one event, and the ledgers a crash after each of its events would leave
+    // given a write that exceeds one event, and the ledgers that a crash after each of its events leaves
     let facts_in: Vec<Value> =
         (0..100).map(|n| json!({"s": format!("Friend {n}"), "p": "likes", "o": format!("thing {n}")})).collect();
     let sent = request(Some("k"), json!({"facts": facts_in, "tenets": [{"kind": "value", "text": "Be kind."}]}));
@@ -99,9 +99,9 @@ fn a_write_that_was_cut_is_finished_by_the_retry() {
         said(&reading_engine(&cut), &["Hm."]);
         cut.tamper(&me(), |held| *held = events[..kept].to_vec());
         let engine = engine_with_dice(&cut, 2);
-        // when it is sent again
+        // when it is repeated
         let again = write(&engine, &me(), &sent, SourceKind::UserEdited).unwrap();
-        // then it is whole, and each thing was written once
+        // then it is complete, and nothing was written twice
         assert_eq!(again.accepted.len(), first.accepted.len(), "{kept} events");
         assert_eq!(version(&engine), events.len() as u64, "{kept} events");
         let held = facts(&engine, &me(), &FactOptions::default()).unwrap();
@@ -142,7 +142,7 @@ fn a_migration_sent_again_answers_as_the_first_time() {
         assert_eq!(version(engine), head);
     }
     assert!(matches!(migrate(&engine, &me(), "I live in Rome.", &once), Err(Error::Refused(_))));
-    // and one that died before anything was read is finished
+    // and an import that was interrupted before anything was read is finished
     let reader = Arc::new(FailingExtractor::new(RuleExtractor::english()));
     let engine =
         TestEngine { extractor: Some(reader.clone()), ..TestEngine::new(1) }.engine(Box::new(MemoryStore::new()));

@@ -1,4 +1,4 @@
-//! Reverting, and what no longer applies after it.
+//! Reverts, and the events that no longer apply after them.
 
 use std::sync::Arc;
 
@@ -209,7 +209,7 @@ fn described(difference: &Difference) -> serde_json::Value {
 
 #[test]
 fn a_preview_shows_exactly_what_the_revert_then_changes() {
-    // given a memory with items, marks and a core document that build on each other
+    // given a memory with items, marks and a core document that depend on each other
     let engine = engine(Box::new(MemoryStore::new()));
     said(&engine, &["I live in Lyon", "I have a cat", "I work at the port"]);
     for (pointer, value) in [("/location/current", json!("Lyon")), ("/location/current", json!("Porto"))] {
@@ -231,11 +231,11 @@ fn a_preview_shows_exactly_what_the_revert_then_changes() {
         let before = status(&engine, &me()).unwrap();
         let preview = preview_revert(&engine, &me(), &selection, &probes).unwrap();
         let after = status(&engine, &me()).unwrap();
-        // then nothing was appended, and the real one makes the difference that was shown
+        // then nothing was appended, and the revert makes the difference shown
         assert_eq!((before.version, &before.head), (after.version, &after.head));
         let (receipt, difference) = revert(&engine, &me(), &selection, &RevertOptions::default(), &mut |_| {}).unwrap();
         assert_eq!(described(&preview.difference), described(&difference), "{selection:?}");
-        // and what is taken back is not said to apply again
+        // and reverted events are not listed as applying again
         let healed = difference.orphans_healed.iter().map(|orphan| orphan.seq);
         assert!(healed.clone().all(|seq| !preview.events.contains(&seq)), "{selection:?}");
         let told = diff(&engine, &me(), When::Seq(before.version), When::Seq(receipt.seq)).unwrap();
@@ -254,7 +254,7 @@ fn a_preview_tells_which_questions_would_be_answered_differently() {
     assert_eq!(text(&preview.probes[0].after).as_deref(), Some("My sister Ana lived in Lyon before"));
 }
 
-/// An engine that reads what is said.
+/// An engine with an extractor.
 fn reading() -> Engine {
     let rig = TestEngine { extractor: Some(Arc::new(RuleExtractor::english())), ..TestEngine::new(1) };
     rig.engine(Box::new(MemoryStore::new()))
@@ -279,7 +279,7 @@ fn events(seqs: std::ops::RangeInclusive<u64>) -> Selection {
 
 #[test]
 fn a_fact_does_not_depend_on_the_one_that_made_its_parent() {
-    // given two facts and an edit by hand under one parent, and one in a list
+    // given two facts and an edit by hand below one parent, and another in a list
     let engine = reading();
     said(&engine, &["I get migraines."]);
     let first = status(&engine, &me()).unwrap().version;
@@ -291,7 +291,7 @@ fn a_fact_does_not_depend_on_the_one_that_made_its_parent() {
     let preview = preview_revert(&engine, &me(), &events(1..=first), &RevertOptions::default()).unwrap();
     let (receipt, difference) =
         revert(&engine, &me(), &events(1..=first), &RevertOptions::default(), &mut |_| {}).unwrap();
-    // then nothing else is gone, nothing had to be repaired, and the preview said so
+    // then nothing else changes, nothing needs repair, and the preview says so
     assert_eq!(held(&engine), ["User is allergic to peanuts", "User is allergic to penicillin"]);
     let mut expected = before.clone();
     expected["healthProfile"].as_object_mut().unwrap().remove("conditions");
@@ -316,20 +316,20 @@ fn what_was_also_said_elsewhere_stays() {
     let (receipt, _) = revert(&engine, &me(), &events(1..=first), &RevertOptions::default(), &mut |_| {}).unwrap();
     assert_eq!(held(&engine), ["User is allergic to peanuts", "User lives in Oslo"]);
     assert_eq!(core(&engine), before);
-    // and it goes with the words it stands on now
+    // and it now depends on the later source
     let second = preview.restored[0];
     let (_, difference) =
         revert(&engine, &me(), &events(second..=second), &RevertOptions::default(), &mut |_| {}).unwrap();
     assert_eq!(held(&engine), ["User lives in Oslo"], "{difference:?}");
     assert!(core(&engine)["healthProfile"].is_null());
-    // and is there again once the first is
+    // and it is active again once the first is
     revert(&engine, &me(), &events(receipt.seq..=receipt.seq), &RevertOptions::default(), &mut |_| {}).unwrap();
     assert_eq!(core(&engine), before);
 }
 
 #[test]
 fn what_older_ledgers_tied_to_a_parent_is_recorded_again() {
-    // given events as they were recorded when facts went into the document by patches that rest on each other
+    // given events from the time when facts were written to the document by patches that depend on each other
     let (engine, from) = (reading(), reading());
     said(&from, &["I get migraines.", "I'm allergic to penicillin."]);
     let last = status(&from, &me()).unwrap().version;
@@ -360,14 +360,14 @@ fn what_older_ledgers_tied_to_a_parent_is_recorded_again() {
     let preview = preview_revert(&engine, &me(), &events(1..=first), &RevertOptions::default()).unwrap();
     let (receipt, difference) =
         revert(&engine, &me(), &events(1..=first), &RevertOptions::default(), &mut |_| {}).unwrap();
-    // then the other stays, by an event that the preview announced
+    // then the other fact stays, by an event that the preview announced
     assert_eq!(held(&engine), ["User is allergic to penicillin"]);
     assert!(core(&engine)["healthProfile"]["conditions"].is_null());
     assert!(core(&engine)["healthProfile"]["allergies"].to_string().contains("penicillin"));
     assert_eq!(preview.restored, [last]);
     assert!(difference.orphans_new.is_empty());
     assert_eq!(described(&preview.difference), described(&difference));
-    // and reverting the revert brings back exactly what was
+    // and reverting the revert restores the previous state exactly
     revert(&engine, &me(), &events(receipt.seq..=receipt.seq), &RevertOptions::default(), &mut |_| {}).unwrap();
     assert_eq!((core(&engine), held(&engine)), (before, all));
     assert_eq!(status(&engine, &me()).unwrap().orphans, 0);
@@ -410,10 +410,10 @@ fn older_news_holds_without_what_it_was_older_than() {
     };
     let (all, whole) = (held(&engine), core(&engine));
     assert_eq!(place(&engine), json!("Oslo"));
-    // without Oslo, Lyon holds: it was said later than Rome began
+    // without Oslo, Lyon holds: it was said after the move to Rome
     let first = back(&engine, &events(told[1].clone()));
     assert_eq!(place(&engine), json!("Lyon"));
-    // without Lyon too, Rome
+    // without Lyon too, Rome holds
     let second = back(&engine, &events(told[0].clone()));
     assert_eq!(
         (place(&engine), held(&engine)),
@@ -423,7 +423,7 @@ fn older_news_holds_without_what_it_was_older_than() {
         back(&engine, &events(seq..=seq));
     }
     assert_eq!((held(&engine), core(&engine)), (all, whole));
-    // what was over by its own words stays over
+    // a fact that ended in its own words stays ended
     said(&engine, &["I used to work at Acme.", "I work at Bolt."]);
     let from = status(&engine, &me()).unwrap().version;
     let last = |engine: &Engine| held(engine).iter().any(|fact| fact.contains("Acme"));

@@ -1,4 +1,4 @@
-//! Rewording: other words in the place of some, and erasing either of them.
+//! Rewording: replacing the words of a message, and erasing the old or the new ones.
 
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ fn engine() -> Engine {
         .engine(Box::new(MemoryStore::new()))
 }
 
-/// Says something alone.
+/// Records one message.
 fn says(engine: &Engine, text: &str) -> ItemId {
     remember(engine, &me(), &Utterance::of_user(text), &RememberOptions::default()).unwrap().items[0]
 }
 
-/// Takes up several messages in one event, and gives the id of the first.
+/// Records several messages in one event and returns the id of the first.
 fn takes_up(engine: &Engine, texts: &[&str]) -> ItemId {
     let source = |text: &&str| {
         let mut source = Source {
@@ -59,7 +59,7 @@ fn homes(engine: &Engine) -> Vec<String> {
     facts(engine, &me(), &options).unwrap().into_iter().map(|one| one.fact.object).collect()
 }
 
-/// Everything the ledger says of itself.
+/// The whole log of the ledger, as text.
 fn told(engine: &Engine) -> String {
     let all = log::LogOptions { before: None, limit: 100, reference: None };
     log::log(engine, &me(), &all).unwrap().into_iter().map(|entry| entry.summary + "\n").collect()
@@ -68,13 +68,13 @@ fn told(engine: &Engine) -> String {
 #[test]
 fn erasing_by_the_old_id_erases_the_old_words_and_no_others() {
     for said in [&["I live in Lyon."][..], &["I live in Lyon.", "I like tea."]] {
-        // given words, alone in their event or with others, that were said in other words since
+        // given a message, alone in its event or with others, that was reworded since
         let engine = engine();
         let old = if said.len() == 1 { says(&engine, said[0]) } else { takes_up(&engine, said) };
         reword(&engine, &me(), &old.to_string(), "I live in Porto.").unwrap();
         assert_eq!(homes(&engine), ["Porto"], "{said:?}");
         let before = words(&engine);
-        // when they are to be erased by their own id, then it is shown that they go, and nothing of the new ones
+        // when it is to be erased by its own id, then the preview lists it, and nothing of the new words
         let targets = [EraseTarget::Item(old)];
         let shown = preview_erase(&engine, &me(), &targets).unwrap();
         let going: String = shown.going.iter().map(|one| format!("{}\n", one.summary)).collect();
@@ -82,7 +82,7 @@ fn erasing_by_the_old_id_erases_the_old_words_and_no_others() {
         let receipt = erase(&engine, &me(), &targets, "a test", &mut |_| {}).unwrap();
         let erased: Vec<_> = shown.going.iter().map(|one| one.change).collect();
         assert_eq!(receipt.erased, erased, "{said:?}: what was shown is what went");
-        // and the new ones hold
+        // and the new words stay
         assert!(!told(&engine).contains("Lyon"), "{said:?}: {}", told(&engine));
         assert_eq!(homes(&engine), ["Porto"], "{said:?}");
         let after = words(&engine);
@@ -94,7 +94,7 @@ fn erasing_by_the_old_id_erases_the_old_words_and_no_others() {
 #[test]
 fn what_is_right_comes_before_the_words_it_took_the_place_of() {
     let cases = [
-        // another value, and words that are read as nothing
+        // a different value, and words without a fact
         ("I live in Lyon.", "User lives in Porto.", "where do I live?"),
         ("I live in Lyon.", "Home is wherever the van stands, lately Porto.", "where do I live, in Lyon?"),
     ];

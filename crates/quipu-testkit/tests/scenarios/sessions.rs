@@ -1,4 +1,4 @@
-//! Sessions: what a conversation knows of itself, whatever fails, is taken back or is erased.
+//! Sessions: their state after failures, reverts and erasures.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl House {
         Self { rig, store: MemoryStore::new(), script }
     }
 
-    /// Another process.
+    /// Starts another process.
     fn start(&self) -> Engine {
         self.rig.engine(Box::new(self.store.clone()))
     }
@@ -46,7 +46,7 @@ fn says(engine: &Engine, role: Role, text: &str) -> Receipt {
     remember(engine, &me(), &said, &RememberOptions::default()).unwrap()
 }
 
-/// One exchange: events for the message, the reply and the telling.
+/// One exchange: events for the message, the reply and the summary.
 fn exchange(engine: &Engine, user: &str, reply: &str) -> Receipt {
     says(engine, Role::User, user);
     says(engine, Role::Assistant, reply)
@@ -65,7 +65,7 @@ fn undo(engine: &Engine, seq: u64) -> u64 {
     revert(engine, &me(), &selection, &RevertOptions::default(), &mut |_| {}).unwrap().0.seq
 }
 
-/// The memory in use, a replay from the first event, and what another process reads are the same.
+/// Checks that the memory in use, a replay from the first event, and another process agree.
 fn check(house: &House, engine: &Engine) {
     let here = serde_json::to_value(state(engine)).unwrap();
     assert_eq!(here, serde_json::to_value(state(&house.start())).unwrap(), "after a restart");
@@ -83,25 +83,25 @@ fn a_conversation_is_told_as_it_goes_on() {
     assert_eq!(state(&engine).turn_log.len(), 0, "it waits for the reply");
     // when it is answered
     let receipt = says(&engine, Role::Assistant, "Lisbon it is.\n```text\nDay 1: Alfama\n```");
-    // then it is told, and the base truth has what holds, the hard exception first
+    // then it is summarized, and the base truth has its entries, hard exceptions first
     assert_eq!(receipt.summarized.len(), 1);
     let now = state(&engine);
     assert_eq!(truths(&engine), [NEVER, "Let's go with Lisbon.", "Budget: 900 euros"]);
     assert_eq!(now.base_truth[0].kind, TruthKind::Exception);
     assert_eq!((now.turn_log[0].turn, now.turn_log[0].unsummarized), (1, false));
     assert_eq!(now.raw_window.len(), 2);
-    // when it goes on
+    // when the conversation continues
     exchange(
         &engine,
         "Budget: 800 euros. Please change the plan accordingly, thank you.",
         "```text\nDay 1: Belem\n```",
     );
-    // then the base truth is changed, not appended to, and each turn keeps its version of the draft
+    // then the base truth is updated, not appended to, and each turn keeps its version of the draft
     assert_eq!(truths(&engine), [NEVER, "Let's go with Lisbon.", "Budget: 800 euros."]);
     let draft = |key| session_artifacts(&engine, &me(), S, key, When::Now).unwrap()[0].text.clone();
     assert_eq!((draft("1"), draft("2.1")), ("Day 1: Alfama\n".to_owned(), "Day 1: Belem\n".to_owned()));
     assert!(matches!(session_artifacts(&engine, &me(), S, "3", When::Now), Err(Error::NotFound(_))));
-    // and what it was before can be read still
+    // and the earlier state can still be read
     let before = session(&engine, &me(), S, When::Seq(3)).unwrap();
     assert!(before.base_truth.iter().any(|truth| truth.text == "Budget: 900 euros"));
     assert_eq!(sessions(&engine, &me(), When::Now).unwrap()[0].turns, 2);
@@ -112,30 +112,30 @@ fn a_conversation_is_told_as_it_goes_on() {
 fn what_cannot_be_told_now_is_told_later() {
     let house = House::new();
     let engine = house.start();
-    // given a summariser that does not answer in time
+    // given a summarizer that does not answer in time
     house.script.will([ScriptedAnswer::Late]);
     let receipt = exchange(&engine, "Never fly.", "Fine.");
     assert!(receipt.lag.unwrap().contains("turn 1"), "it says so");
     let now = state(&engine);
     assert_eq!(now.unsummarized, [1]);
     assert_eq!((now.turn_log[0].user_summary.as_str(), now.turn_log[0].unsummarized), ("Never fly.", true));
-    // when another process goes on
+    // when another process continues
     let engine = house.start();
     house.script.take_asked();
     exchange(&engine, "Let's go with trains.", "Good.");
-    // then both are told, in their order and once
+    // then both turns are summarized, in order and once
     assert_eq!(house.script.take_asked(), [1, 2]);
     assert_eq!(state(&engine).unsummarized, [] as [u32; 0]);
     assert_eq!(truths(&engine), ["Never fly."]);
     check(&house, &engine);
-    // given one that garbles everything: it is asked twice, then the words stand for themselves
+    // given malformed answers only: the summarizer is called twice, then the original words are used
     house.script.will([ScriptedAnswer::Garbled, ScriptedAnswer::Garbled]);
     exchange(&engine, "Never walk.", "Fine.");
     assert_eq!(house.script.take_asked(), [3, 3]);
     let now = state(&engine);
     assert_eq!((now.turn_log[2].raw, now.turn_log[2].user_summary.as_str()), (true, "Never walk."));
     assert_eq!((now.unsummarized.len(), now.base_truth.len()), (0, 1));
-    // one bad answer is made good by the second
+    // one malformed answer is followed by a good one
     house.script.will([ScriptedAnswer::Garbled]);
     exchange(&engine, "Never swim.", "Fine.");
     assert_eq!(truths(&engine), ["Never fly.", "Never swim."]);
@@ -156,11 +156,11 @@ fn turns_recorded_in_haste_are_told_by_a_later_command() {
     }
     assert_eq!(state(&engine).unsummarized.len(), 20);
     exchange(&engine, "Go on.", "Yes.");
-    // The message told eight of them and the reply eight more.
+    // The message triggered eight summaries, and so did the reply.
     assert_eq!(state(&engine).unsummarized.len(), 5);
     let report = summarize(&engine, &me(), &SummarizeOptions::default()).unwrap();
     assert_eq!(report.summarized.len(), 5);
-    // Sixteen turns were enough for a consolidation, which kept the base truth as it was.
+    // Sixteen turns triggered a consolidation, which left the base truth unchanged.
     assert_eq!(state(&engine).consolidated_turn, 16);
     assert_eq!(session_snapshots(&engine, &me(), S).unwrap()[0].truths.len(), 16);
     check(&house, &engine);
@@ -189,7 +189,7 @@ fn hard_exceptions_stand_in_every_context() {
         assert!(found.tokens <= tokens || found.over_budget, "{tokens}: {}", found.tokens);
         assert!(tokens < 200 || !found.over_budget, "{tokens}: {}", found.tokens);
     }
-    // The headings are always the same; the newest words stand there whole.
+    // The headings are fixed, and the newest messages are complete.
     let whole = session_context(&engine, &me(), &SessionContextOptions::of(S)).unwrap();
     for heading in ["## Hard Exceptions", "## Conversation History Summary", "## Recent Messages"] {
         assert!(whole.text.contains(heading), "{heading}: {}", whole.text);
@@ -199,7 +199,7 @@ fn hard_exceptions_stand_in_every_context() {
     assert!(!whole.text.contains("Turn 12: "), "it stands in the window");
     let own = quipu_core::guard::strip_packs(&whole.text);
     assert!(own.iter().all(|part| whole.text[part.clone()].trim().is_empty()), "an echo of it is no news: {own:?}");
-    // The user takes it out, nobody else does.
+    // Only the user can remove it.
     let id = set.items[0].to_string();
     assert!(matches!(unset_base_truth(&engine, &me(), S, &id, Actor::Agent), Err(Error::Refused(_))));
     unset_base_truth(&engine, &me(), S, &id, Actor::User).unwrap();
@@ -224,7 +224,7 @@ fn a_refused_change_is_named_with_its_reason() {
     let reasons: Vec<&str> = receipt.summarized[0].refused.iter().map(|one| one.reason.as_str()).collect();
     assert!(reasons[0].contains("hard exception") && reasons[1].contains("\"3\""), "{reasons:?}");
     assert_eq!(truths(&engine), [NEVER]);
-    // It can be read later, without what may come from elsewhere.
+    // The refusal can be read later, without text that may have another origin.
     let refused = &state(&engine).turn_log[1].refused;
     assert_eq!((refused.len(), refused[1].text.as_deref()), (2, None));
     check(&house, &engine);
@@ -237,31 +237,31 @@ fn reverting_an_event_of_a_session_reverts_its_effect() {
     exchange(&engine, "Let's go with Lisbon. Never take a bus.", "Fine.");
     exchange(&engine, "Never take a taxi.", "Fine.");
     assert_eq!(truths(&engine), ["Never take a bus.", "Never take a taxi.", "Let's go with Lisbon."]);
-    // when the telling of the second turn (event 6) is reverted
+    // when the summary of the second turn (event 6) is reverted
     let undone = undo(&engine, 6);
     assert_eq!(truths(&engine), ["Never take a bus.", "Let's go with Lisbon."]);
     assert_eq!(state(&engine).unsummarized, [2]);
-    // then nobody tells it again by himself
+    // then it is not summarized again automatically
     house.script.take_asked();
     exchange(&engine, "Never take a plane.", "Fine.");
     assert_eq!(house.script.take_asked(), [3]);
     assert_eq!(state(&engine).unsummarized, [2]);
     check(&house, &engine);
-    // but who asks for it gets it
+    // but on request
     let again = SummarizeOptions { session: Some(S.to_owned()), again: true };
     assert_eq!(summarize(&engine, &me(), &again).unwrap().summarized[0].turn, 2);
-    // and once the revert is reverted, the first telling counts and the second does not
+    // and once the revert is reverted, the first summary counts and the second does not
     undo(&engine, undone);
     let mut found = truths(&engine);
     found.sort();
     assert_eq!(found, ["Let's go with Lisbon.", "Never take a bus.", "Never take a plane.", "Never take a taxi."]);
     check(&house, &engine);
-    // when a reply is reverted, the message is told again without it
+    // when a reply is reverted, the message is summarized again without it
     undo(&engine, 2);
     assert_eq!(state(&engine).turn_log[0].sources.len(), 1);
     assert_eq!(state(&engine).unsummarized, [] as [u32; 0]);
     check(&house, &engine);
-    // and a whole session goes and comes back
+    // and a whole session can be reverted and restored
     let all = Selection::Session(S.to_owned());
     let gone = revert(&engine, &me(), &all, &RevertOptions::default(), &mut |_| {}).unwrap().0.seq;
     assert!(matches!(session(&engine, &me(), S, When::Now), Err(Error::NotFound(_))));
@@ -285,7 +285,7 @@ fn erasing_a_turn_erases_what_was_summarised_out_of_it() {
     let sources = |turn: usize| state(&engine).turn_log[turn].sources.clone();
     let targets = [sources(0), sources(1)].concat().into_iter().map(EraseTarget::Item).collect::<Vec<_>>();
     erase(&engine, &me(), &targets, "asked to", &mut |_| {}).unwrap();
-    // then nothing of it is left in memory, snapshots or the ledger
+    // then nothing of it remains in memory, snapshots or the ledger
     let shown = serde_json::to_string(&state(&engine)).unwrap();
     let kept = serde_json::to_string(&session_snapshots(&engine, &me(), S).unwrap()).unwrap();
     for text in [&shown, &kept] {
@@ -295,7 +295,7 @@ fn erasing_a_turn_erases_what_was_summarised_out_of_it() {
         let event = quipu_engine::show(&engine, &me(), EventRef::Seq(seq)).unwrap();
         assert!(!format!("{event:?}").contains("Canary"), "event {seq}");
     }
-    // and everything else stands
+    // and everything else stays
     assert_eq!(truths(&engine), ["Never sell it.", "Never ask why."]);
     assert_eq!(state(&engine).turn_log.iter().map(|one| one.turn).collect::<Vec<_>>(), [3]);
     check(&house, &engine);

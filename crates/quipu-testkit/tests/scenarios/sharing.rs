@@ -1,4 +1,4 @@
-//! Two processes on one folder: two engines over one store, each seeing at once what the other did.
+//! Two processes with one folder: two engines over one store see each other's changes at once.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ fn what_one_process_is_told_the_other_finds_at_once() {
     assert!(found(&one, "What am I allergic to?").iter().any(|text| text.contains("walnuts")));
     let at = |engine: &Engine| status(engine, &me()).unwrap().version;
     assert_eq!(at(&one), at(&other));
-    // Whatever the other process reads too counts once.
+    // Sources that the other process reads as well count once.
     process(&other, &me(), Until::Extracted, &Budget::default()).unwrap();
     process(&one, &me(), Until::Extracted, &Budget::default()).unwrap();
     assert!(seen_counts(&one).iter().all(|seen| *seen == 1), "{:?}", seen_counts(&one));
@@ -86,7 +86,7 @@ fn a_user_deleted_by_one_process_is_gone_for_the_other() {
     delete_user(&one, &me()).unwrap();
     assert!(found(&other, "Where does Ana live?").is_empty());
     assert_eq!(status(&other, &me()).unwrap().version, 0);
-    // Made anew under the same name by the one who did not delete.
+    // The engine that did not delete the user creates it again.
     said(&other, &["I like jazz."]);
     assert_eq!(found(&one, "What do I like?"), found(&other, "What do I like?"));
     assert!(!found(&one, "Where does Ana live?").iter().any(|text| text.contains("Porto")));

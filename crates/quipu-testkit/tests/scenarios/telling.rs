@@ -1,4 +1,4 @@
-//! Telling: every turn of a session that is over stands in one episode, whatever is taken back.
+//! Episodes: every turn of a finished session is in one episode, whatever is reverted.
 
 use jiff::{SignedDuration, Timestamp};
 use quipu_core::id::ItemId;
@@ -17,7 +17,7 @@ use crate::me;
 const STORIES: usize = 5;
 const TURNS: usize = 3;
 
-/// Five stories of three turns each, told in one event.
+/// Five stories of three turns each, summarized in one event.
 fn told_engine() -> Engine {
     let engine = TestEngine::new(1).engine(Box::new(MemoryStore::new()));
     let start: Timestamp = "2025-03-01T08:00:00Z".parse().unwrap();
@@ -53,7 +53,7 @@ fn take_back(engine: &Engine, seq: u64) -> u64 {
     revert(engine, &me(), &selection, &RevertOptions::default(), &mut |_| {}).unwrap().0.seq
 }
 
-/// Every turn that is left stands in exactly one episode.
+/// Checks that every remaining turn is in exactly one episode.
 fn check(engine: &Engine, when: &str) {
     let mut told: Vec<ItemId> = told(engine).iter().flat_map(|one| one.sources.clone()).collect();
     let mut left = turns(engine);
@@ -68,7 +68,7 @@ fn check(engine: &Engine, when: &str) {
 
 #[test]
 fn a_turn_that_is_taken_back_takes_no_other_story_along() {
-    // the first of a story, one in the middle, the last of all
+    // the first turn of a story, one in the middle, the last of all
     for seq in [1, 8, (STORIES * TURNS) as u64] {
         let engine = told_engine();
         let first = told(&engine);
@@ -81,7 +81,7 @@ fn a_turn_that_is_taken_back_takes_no_other_story_along() {
             let same = (&now.id, &now.summary, &now.sources) == (&then.id, &then.summary, &then.sources);
             assert_eq!(same, number != story, "story {number} without turn {seq}");
         }
-        // and it comes back as it was, as often as one likes
+        // and undoing restores it, any number of times
         let again = take_back(&engine, undo);
         assert_eq!(told(&engine), first, "with turn {seq} again");
         check(&engine, &format!("with turn {seq} again"));

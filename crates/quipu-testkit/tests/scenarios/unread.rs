@@ -1,4 +1,5 @@
-//! Dying between the words and their reading: they are read later, once, and only if they were to be read.
+//! A process that dies between recording and extraction: the sources are read later, once, and only if they were to be
+//! read.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use crate::{me, said};
 
 type Reader = Arc<FailingExtractor<RuleExtractor>>;
 
-/// A store, and engines over it that start one after the other.
+/// A store, and engines over it that are started one after another.
 struct House {
     rig: TestEngine,
     store: MemoryStore,
@@ -36,13 +37,13 @@ impl House {
         Self { rig, store: MemoryStore::new(), reader }
     }
 
-    /// Another process.
+    /// Starts another process.
     fn start(&self) -> Engine {
         self.reader.die_after(u64::MAX);
         self.rig.engine(Box::new(self.store.clone()))
     }
 
-    /// A process that dies after reading so many texts more.
+    /// Runs a process that dies after reading `after` more texts.
     fn dies(&self, after: u64, work: impl FnOnce(&Engine)) {
         let engine = self.start();
         self.reader.die_after(after);
@@ -70,19 +71,19 @@ fn speak(engine: &Engine, role: Role, text: &str) {
 
 #[test]
 fn the_next_turn_reads_what_a_dead_process_did_not() {
-    // given a process that dies between the words and their reading, as its very first or later
+    // given a process that dies between recording and extraction, at first use or later
     for before in [&[][..], &["I work as a nurse."], &["What a day!"]] {
         let house = House::new();
         said(&house.start(), before);
         house.dies(0, |engine| said(engine, &["I live in Lyon."]));
         house.read();
-        // when another one goes on
+        // when another process starts
         let engine = house.start();
         said(&engine, &["I like jazz."]);
-        // then both are read, in order and once
+        // then both messages are read, in order and once
         assert_eq!(house.read(), ["I live in Lyon.", "I like jazz."], "{before:?}");
         assert!(known(&engine).contains(&"User lives in Lyon".to_owned()), "{before:?}");
-        // and nothing again, by whomever
+        // and nothing is read again, by any process
         process(&engine, &me(), Until::Extracted, &Budget::default()).unwrap();
         let engine = house.start();
         said(&engine, &["I like tea."]);
@@ -103,7 +104,7 @@ fn a_reading_is_an_effect_of_the_words_it_is_of() {
     let events = log(&engine, &me(), &LogOptions { before: None, limit: 9, reference: None }).unwrap();
     assert_eq!(events.len(), 2);
     assert_eq!(events[0].actor, Actor::System);
-    // and a second look finds nothing to do
+    // and a second run finds nothing to do
     assert_eq!(process(&engine, &me(), Until::Extracted, &Budget::default()).unwrap().read.sources, 0);
     assert_eq!(status(&engine, &me()).unwrap().version, 2);
 }
@@ -138,7 +139,7 @@ fn what_was_not_to_be_read_is_not_read() {
     let house = House::new();
     let engine = house.start();
     said(&engine, &["I live in Lyon."]);
-    // given an import of mere words, a pack that came back inside a turn, and words of others
+    // given an import without extraction, a pack pasted into a turn, and messages of others
     import(&engine, false);
     let asked = ContextOptions { max_tokens: 800, ..ContextOptions::of("Where do I live?") };
     let pack = context(&engine, &me(), &asked).unwrap();
@@ -150,7 +151,7 @@ fn what_was_not_to_be_read_is_not_read() {
     // when the next process catches up
     let engine = house.start();
     said(&engine, &["Hm."]);
-    // then only the own words of the turn are read
+    // then only the user's own words in the turn are read
     assert_eq!(house.read(), ["What a day!", "Hm."]);
     assert_eq!(known(&engine), ["User lives in Lyon"]);
 }
@@ -169,7 +170,7 @@ fn what_was_taken_back_or_erased_is_not_read_again() {
         erase(engine, &me(), &[EraseTarget::Item(jazz(engine))], "asked to", &mut |_| {}).unwrap();
     };
     for (how, gone) in [("revert", &take_back as &dyn Fn(&Engine)), ("erase", &destroy)] {
-        // given a reading that is gone
+        // given a reading that was reverted or erased
         let house = House::new();
         let engine = house.start();
         said(&engine, &["I live in Lyon.", "I like jazz."]);
@@ -179,7 +180,7 @@ fn what_was_taken_back_or_erased_is_not_read_again() {
         house.dies(0, |engine| said(engine, &["I work as a nurse."]));
         let engine = house.start();
         said(&engine, &["Hm."]);
-        // then it stays away
+        // then it is not read again
         assert_eq!(house.read(), ["I work as a nurse.", "Hm."], "{how}");
         assert_eq!(known(&engine), ["User lives in Lyon", "User works as a nurse"], "{how}");
     }
@@ -208,13 +209,13 @@ fn import(engine: &Engine, extract: bool) -> quipu_engine::IngestReport {
 #[test]
 fn an_import_that_was_cut_is_read_to_its_end_when_it_is_run_again() {
     let house = House::new();
-    // given an import that dies after one reading
+    // given an import that is interrupted after one reading
     house.dies(1, |engine| drop(import(engine, true)));
     assert_eq!(house.read(), ["I live in Porto."]);
-    // when it is run again
+    // when it is repeated
     let engine = house.start();
     let report = import(&engine, true);
-    // then the rest is read, and counts for the same import
+    // then the rest is read, as part of the same import
     assert_eq!(house.read(), ["I like fado.", "So it is."]);
     assert_eq!((report.conversations[0].new, report.facts), (0, 1));
     let undo = Selection::Reference(report.reference);

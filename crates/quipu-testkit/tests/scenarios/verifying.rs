@@ -1,4 +1,4 @@
-//! The three verdicts of verify, and what pins are for.
+//! The three verdicts of verify, and the use of pins.
 
 use quipu_core::event::NO_HASH;
 use quipu_core::ledger::Pin;
@@ -15,7 +15,7 @@ fn pin(engine: &Engine, seq: u64) -> Pin {
 
 #[test]
 fn every_event_is_intact_or_erased_on_record_or_damaged() {
-    // given three events, one of them erased on record
+    // given three events, one of them erased by the engine
     let store = MemoryStore::new();
     let engine = engine(Box::new(store.clone()));
     said(&engine, &["one", "two", "three"]);
@@ -24,12 +24,12 @@ fn every_event_is_intact_or_erased_on_record_or_damaged() {
     assert!(report.is_intact(), "{report:?}");
     assert_eq!((report.ledger.events, report.ledger.changes_intact), (4, 3));
     assert_eq!((report.ledger.erased[0].target.seq, report.ledger.erased[0].by), (2, 4));
-    // when a payload goes without a record
+    // when a payload is removed without a record
     store.tamper(&me(), |events| {
         events[2].changes[0].bytes = None;
         events[2].changes[0].salt = None;
     });
-    // then that is damage, and it says where
+    // then that is damage, and the report names the place
     let report = verify(&engine, &me(), &[], &mut |_| {}).unwrap();
     let places: Vec<_> = report.ledger.damage.iter().map(|damage| (damage.seq, damage.change)).collect();
     assert_eq!(places, [(3, Some(0))], "{report:?}");
@@ -54,14 +54,14 @@ fn a_cut_tail_is_noticed_by_who_pinned_the_head() {
     let engine = rig.engine(Box::new(store.clone()));
     said(&engine, &["one", "two", "three"]);
     let head = pin(&engine, 3);
-    // when the newest event is cut off
+    // when the newest event is removed
     store.tamper(&me(), |events| events.truncate(2));
-    // then the chain alone looks whole, and the pin does not hold
+    // then the chain alone verifies, but the pin does not match
     assert!(verify(&engine, &me(), &[], &mut |_| {}).unwrap().is_intact());
     let report = verify(&engine, &me(), &[head], &mut |_| {}).unwrap();
     assert!(!report.is_intact());
     assert_eq!(report.ledger.pins[0].reason.as_deref(), Some("the ledger ends at 2: events were cut off"));
-    // and writing something else over it does not help
+    // and replacing it by another event does not help
     let engine = rig.engine(Box::new(store.clone()));
     said(&engine, &["three, rewritten", "four"]);
     let report = verify(&engine, &me(), &[head], &mut |_| {}).unwrap();

@@ -1,4 +1,4 @@
-//! Deadlines, and the models that may miss them.
+//! Deadlines, and models that miss them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -12,7 +12,7 @@ use quipu_testkit::{CountingEmbedder, MemoryStore, RecordingStore, TestEngine};
 
 use crate::{me, said};
 
-/// Embeds questions only when it is told to; passages at once.
+/// Embeds questions only on request, and passages at once.
 struct Held {
     inner: HashedNgrams,
     question: &'static str,
@@ -26,7 +26,7 @@ impl Embedder for Held {
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         if texts.contains(&self.question) {
-            // Both a message and the end of the test let it go.
+            // A message or the end of the test releases it.
             let _ = self.released.lock().unwrap().recv();
         }
         self.inner.embed(texts)
@@ -55,21 +55,21 @@ fn a_slow_embedder_is_done_without_and_the_answer_says_so() {
     // when a question has a deadline
     let options = RecallOptions { deadline: Some(Duration::from_millis(1)), ..RecallOptions::of(QUESTION) };
     let report = recall(&engine, &me(), &options).unwrap();
-    // then words answer, and it is said what was left out
+    // then lexical matches answer, and the report says what was skipped
     assert_eq!(report.hits[0].text, "Ana plays the violin.");
     assert_eq!(report.hits[0].contributions.x, 0.0);
     let why = report.degraded.unwrap();
     assert!(why.contains("did not answer before the deadline; only words"), "{why}");
-    // and packs are made all the same
+    // and packs are made as well
     let asked = ContextOptions { deadline: Some(Duration::from_millis(1)), ..ContextOptions::of(QUESTION) };
     assert!(context(&engine, &me(), &asked).unwrap().text.contains("Ana plays the violin"));
-    // and without a deadline it is waited for
+    // and without a deadline recall waits for the model
     drop(release);
     let report = recall(&engine, &me(), &RecallOptions::of(QUESTION)).unwrap();
     assert!(report.degraded.is_none() && report.hits[0].contributions.x > 0.0, "{report:#?}");
 }
 
-/// Judges by a number for each text, or fails.
+/// Scores each text by a function, or fails.
 struct Judge(fn(&str) -> Option<f32>);
 
 impl Reranker for Judge {
@@ -103,7 +103,7 @@ fn a_reranker_has_the_last_word_on_the_order_and_its_scores_are_shown() {
 fn a_reranker_that_fails_leaves_the_order_and_is_named() {
     for (judge, why) in [
         ((|_| None) as fn(&str) -> Option<f32>, "out of memory"),
-        (|_| Some(f32::NAN), "did not give one number an answer"),
+        (|_| Some(f32::NAN), "did not return one score per answer"),
     ] {
         let report = recall(&judged_by(judge), &me(), &RecallOptions::of(QUESTION)).unwrap();
         assert_eq!(report.hits[0].text, "Ana plays the violin.");
@@ -122,7 +122,7 @@ fn a_recall_does_not_wait_for_whoever_appends() {
     let store = RecordingStore::new(Box::new(MemoryStore::new())).before(move |called| {
         if called == "append" && appends.fetch_add(1, Ordering::SeqCst) == 2 {
             entered.send(()).unwrap();
-            // Both a message and the end of the test let it go.
+            // A message or the end of the test releases it.
             let _ = released.lock().unwrap().recv();
         }
         Ok(())
@@ -132,16 +132,16 @@ fn a_recall_does_not_wait_for_whoever_appends() {
     let engine = rig.engine(Box::new(store));
     let haste = RememberOptions { durable_only: true, ..RememberOptions::default() };
     let say = |text: &str| remember(&engine, &me(), &Utterance::of_user(text), &haste).map(|_| ());
-    // and words that are durable and have no vector yet
+    // and messages that are durable and have no vector yet
     say("Ana plays the violin.").unwrap();
     say("I bake bread.").unwrap();
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| say("The bus was late."));
         is_appending.recv().unwrap();
         let embedded = rig.embedder.texts();
-        // when something is asked meanwhile
+        // when a question is asked in the meantime
         let report = recall(&engine, &me(), &RecallOptions::of(QUESTION)).unwrap();
-        // then both are found by meaning, nothing is written for it, and the next question embeds itself only
+        // then both are found by meaning, nothing is written, and the next question only embeds itself
         assert!(report.degraded.is_none() && report.hits[0].contributions.x > 0.0, "{report:#?}");
         assert_eq!((rig.embedder.texts() - embedded, calls.of("put_vectors")), (3, 0));
         recall(&engine, &me(), &RecallOptions::of(QUESTION)).unwrap();
@@ -149,7 +149,7 @@ fn a_recall_does_not_wait_for_whoever_appends() {
         drop(release);
         writer.join().unwrap().unwrap();
     });
-    // and what nobody appends to any more is written as ever
+    // and without a concurrent append vectors are stored as usual
     recall(&engine, &me(), &RecallOptions::of(QUESTION)).unwrap();
     assert_eq!(calls.of("put_vectors"), 1);
 }

@@ -1,4 +1,4 @@
-//! After a run: every ledger is sound, and holds what was acknowledged exactly once.
+//! The audit after a run: every ledger verifies and contains each acknowledged text exactly once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(crate) fn check(mut world: World) {
     }
     words(&world, &ledgers);
     handles(&world);
-    // What a reader kept from being cleaned is cleaned when the ledger is opened next.
+    // Files that could not be cleaned because of a reader are cleaned when the ledger is next opened.
     world.engines.clear();
     let again = world.engine();
     ledgers.keys().for_each(|user| drop(status(&again, user).unwrap()));
@@ -37,7 +37,7 @@ pub(crate) fn check(mut world: World) {
     files(&world, &ledgers);
 }
 
-/// What was said, event by event. Positions follow each other, and no event is there twice.
+/// The recorded texts, event by event. Checks that positions are consecutive and no event occurs twice.
 fn texts(engine: &Engine, user: &UserId, seed: u64) -> Vec<String> {
     let version = status(engine, user).unwrap().version;
     let mut ids = BTreeSet::new();
@@ -80,7 +80,7 @@ fn words(world: &World, ledgers: &BTreeMap<UserId, Vec<String>>) {
     }
 }
 
-/// No file of a user has an erased word: not the database, not what SQLite keeps beside it, no copy set aside, no plain file.
+/// Checks that no file of a user contains an erased word: database, files beside it, copies set aside, plain files.
 fn files(world: &World, ledgers: &BTreeMap<UserId, Vec<String>>) {
     let seed = world.seed;
     let register = world.said.register();
@@ -100,7 +100,7 @@ fn files(world: &World, ledgers: &BTreeMap<UserId, Vec<String>>) {
     assert!(kept > 0, "QUIPU_SEED={seed}: no word that is kept was found in a file: nothing was looked through");
 }
 
-/// Every word of its own that a file has, wherever it stands between other bytes.
+/// Every unique word in a file, at any offset.
 fn needles(path: PathBuf) -> Vec<(String, PathBuf)> {
     let bytes = std::fs::read(&path).unwrap();
     let text = String::from_utf8_lossy(&bytes);
@@ -109,7 +109,7 @@ fn needles(path: PathBuf) -> Vec<(String, PathBuf)> {
     numbers.map(|numbers| (format!("{NEEDLE}{numbers}{NEEDLE_END}"), path.clone())).collect()
 }
 
-/// Files of a user: their names, or those of a folder above them, say whose they are.
+/// Files of a user, identified by their names or those of their folders.
 fn files_of(user: &UserId, folder: &Path, is_own: bool, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -123,10 +123,10 @@ fn files_of(user: &UserId, folder: &Path, is_own: bool, found: &mut Vec<PathBuf>
     }
 }
 
-/// Only so many ledgers stay open as the limits say.
+/// Checks that the number of open ledgers stays within the limits.
 #[cfg(target_os = "linux")]
 fn handles(world: &World) {
-    /// A database, its log and its index of the log, each for the ledger and for its watch, and a lock.
+    /// A database, its log and its shared memory, each for the ledger and for its watch, and a lock.
     const A_LEDGER: usize = 8;
     let folder = world.folder.path();
     let open = std::fs::read_dir("/proc/self/fd").unwrap();

@@ -1,4 +1,4 @@
-//! What people decide about what is there.
+//! Operations that change existing items and decide reviews.
 
 use quipu_core::event::{Actor, SourceKind};
 use quipu_core::item::ReviewDecision;
@@ -92,7 +92,7 @@ pub(crate) const VERBS: &[Verb] = &[
     verb("fork", 8, |w| {
         let (user, into) = (w.user(), w.copy());
         let at = w.when(&user)?;
-        // A name that is taken is refused: now and then it is made free before.
+        // A name that is in use is refused, so sometimes it is freed first.
         if w.dice.once_in(2) {
             gone(delete_user(w.engine, &into))?;
         }
@@ -123,7 +123,7 @@ fn edits(w: &mut Worker<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Two notes on the same, one of them too much.
+/// Merges two notes with the same content.
 fn merges(w: &mut Worker<'_>) -> Result<()> {
     let (user, word) = (w.user(), w.word());
     let notes = [format!("The user keeps {word} in the attic"), format!("A bicycle of {word} belongs to the user")];
@@ -136,7 +136,7 @@ fn merges(w: &mut Worker<'_>) -> Result<()> {
     merge(w.engine, memory, &[one.id.to_string()], &other.id.to_string()).map(drop)
 }
 
-/// An agent asks for something, and hands on that the user will not have it.
+/// An agent makes a request and then passes on that the user declines it.
 fn relays(w: &mut Worker<'_>) -> Result<()> {
     let user = w.user();
     let fact = w.fact(&user)?;
@@ -170,7 +170,7 @@ fn selection(w: &mut Worker<'_>, user: &quipu_core::id::UserId) -> Result<Select
     })
 }
 
-/// Erases words and looks for them in every engine at once.
+/// Erases a word and searches for it in all engines at once.
 fn erases(w: &mut Worker<'_>) -> Result<()> {
     let user = w.user();
     let nth = w.dice.below(1 << 20);
@@ -179,7 +179,7 @@ fn erases(w: &mut Worker<'_>) -> Result<()> {
     let receipt = match erase(w.engine, memory, &[EraseTarget::Item(word.item)], "asked to", &mut |_| {}) {
         Ok(receipt) => receipt,
         Err(error) => {
-            // Nothing was erased: the word has to be there at the end, as before.
+            // Nothing was erased, so the word must still be present at the end.
             w.world.said.register().kept.push(word);
             return Err(error);
         }
@@ -211,7 +211,7 @@ fn deletes(w: &mut Worker<'_>, with_keys: bool) -> Result<()> {
     Ok(())
 }
 
-/// What is not there need not be deleted.
+/// Accepts `NotFound`: deleting something that does not exist is fine.
 pub(crate) fn gone<T>(outcome: Result<T>) -> Result<()> {
     match outcome {
         Err(Error::NotFound(_)) | Ok(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! What one engine acknowledges is what the other one sees, at once.
+//! Changes acknowledged by one engine are visible to the other at once.
 
 use quipu_core::id::{ItemKind, UserId};
 use quipu_engine::erase::EraseTarget;
@@ -13,10 +13,10 @@ use crate::verb::{Verb, verb};
 use crate::worker::Worker;
 use crate::world::user;
 
-/// Only drawn where there are two engines; not a verb of the contents page.
+/// Only used with two engines; not an exported function.
 pub(crate) const SEEN_AT_ONCE: Verb = verb("seen at once", 0, seen_at_once);
 
-/// Users to whom only this is done, so that what was acknowledged is there: nobody deletes or reverts.
+/// Users without deletions and reverts, for whom every acknowledged text must be present.
 const CALM: usize = 6;
 
 fn seen_at_once(w: &mut Worker<'_>) -> Result<()> {
@@ -25,18 +25,18 @@ fn seen_at_once(w: &mut Worker<'_>) -> Result<()> {
     let durable_only = w.dice.once_in(2);
     let word = w.says(MemoryRef::of(&calm), &RememberOptions { durable_only, ..RememberOptions::default() })?;
     assert!(is_listed(w.other, &calm, &word)?, "{calm}: {} is not listed by the other engine", word.word);
-    // A fact or an episode may stand for its sentence, so turns are asked for.
+    // A fact or an episode may replace its sentence, so only turns are requested.
     let options = RecallOptions { kinds: vec![ItemKind::Turn], ..RecallOptions::of(&word.word) };
     let found = recall(w.other, &calm, &options)?;
-    // Not the newest version this engine shows: that may be an event which the other one has not acknowledged yet.
+    // Not compared with the newest version: it may come from an event that the other engine has not acknowledged yet.
     assert!(found.version >= word.seq, "{calm}: recall is at {}, not at {}", found.version, word.seq);
     let texts: Vec<&str> = found.hits.iter().map(|hit| &*hit.text).collect();
-    // Until its vector is there, a passage may stand behind others that are spelled almost like it.
+    // Until a passage has its vector, others with similar spelling may rank before it.
     let is_found = found.degraded.is_some() || found.hits.iter().any(|hit| hit.id == word.item);
     assert!(is_found, "{calm}: {} is not recalled: {texts:?}", word.word);
     if w.dice.once_in(4) {
         w.world.said.register().kept.retain(|kept| kept.item != word.item);
-        // Both have shown the words and keep them in mind.
+        // Both engines now have the words in their caches.
         context(w.engine, &calm, &ContextOptions::of(&word.word))?;
         context(w.other, &calm, &ContextOptions::of(&word.word))?;
         let receipt = erase(w.engine, &calm, &[EraseTarget::Item(word.item)], "asked to", &mut |_| {})?;
@@ -53,7 +53,7 @@ fn seen_at_once(w: &mut Worker<'_>) -> Result<()> {
     Ok(())
 }
 
-/// True if a pack tells the word, other than by repeating the question.
+/// Whether a pack contains the word other than by repeating the question.
 fn told(text: &str, word: &Word) -> bool {
     text.lines().any(|line| word.is_in(line) && line.len() > word.word.len() + 20)
 }
@@ -79,14 +79,14 @@ fn who_was_deleted_and_made_anew_elsewhere_is_seen_anew() {
     let world = crate::world::World::new("made anew", 2);
     let (one, two) = (&world.engines[0], &world.engines[1]);
     for (before, after) in [(1, 1), (2, 1), (1, 2)] {
-        // Given a user whose ledger one engine has closed, because others were asked for since
+        // Given a user whose ledger one engine has closed, because of requests for others
         let name = format!("passing-{before}-{after}");
         (0..before).for_each(|_| says(one, &name, "I live in Porto."));
         (0..crate::world::LIMITS.ledgers_max + 1).for_each(|other| says(one, &format!("other-{other}"), "I like tea."));
         // When another engine deletes the user, who then says something else
         quipu_engine::erase::delete_user(two, &user(&name)).unwrap();
         (0..after).for_each(|_| says(two, &name, "I live in Lyon."));
-        // Then the first engine sees that, and appends after it
+        // Then the first engine sees that and appends after it
         assert_eq!(listed(one, &name), vec!["I live in Lyon."; after]);
         says(one, &name, "I like fado.");
         assert_eq!(listed(two, &name).len(), after + 1);
@@ -120,7 +120,7 @@ fn an_erasure_while_a_ledger_is_verified_is_no_damage() {
     for _ in 0..6 {
         quipu_engine::remember_all(engine, &user("ines"), &turns, ItemKind::Turn, &options).unwrap();
     }
-    // When a change that was read already is erased before the end is read
+    // When a change that has been read is erased before the end is read
     let mut is_erased = false;
     let report = quipu_engine::verify(engine, &user("ines"), &[], &mut |_| {
         if !std::mem::replace(&mut is_erased, true) {
@@ -128,7 +128,7 @@ fn an_erasure_while_a_ledger_is_verified_is_no_damage() {
         }
     })
     .unwrap();
-    // Then the verdict is of the ledger after it
+    // Then the verdict is on the ledger after the erasure
     assert!(is_erased && report.is_intact(), "{:?}", report.ledger.damage);
     assert_eq!(report.ledger.erased.len(), 1);
 }

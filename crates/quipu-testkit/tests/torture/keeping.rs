@@ -1,4 +1,4 @@
-//! What is done to whole ledgers: copies, proofs, files.
+//! Operations on whole ledgers: copies, verification, plain files.
 
 use std::fs;
 
@@ -70,7 +70,7 @@ pub(crate) const VERBS: &[Verb] = &[
     verb("files::restore", 4, restores_files),
 ];
 
-/// Something is said by a user whose ledger may be put back.
+/// Records a text of a user whose ledger may be restored to an older state.
 fn speak(w: &mut Worker<'_>) -> Result<UserId> {
     let user = w.spare();
     say(w, &user)?;
@@ -91,7 +91,8 @@ fn restores(w: &mut Worker<'_>) -> Result<()> {
     alone(w, done.map(drop))
 }
 
-/// A ledger comes back from its plain files: over the one that is there, or after the user was deleted and the files put aside.
+/// Restores a ledger from its plain files, either over the existing one or after deleting the user and moving the
+/// files.
 fn restores_files(w: &mut Worker<'_>) -> Result<()> {
     let user = user(&format!("filed-{}", w.number));
     say(w, &user)?;
@@ -107,7 +108,7 @@ fn restores_files(w: &mut Worker<'_>) -> Result<()> {
     files::restore(w.engine, &user, files::RestoreOptions::default(), &mut |_| {}).map(drop)
 }
 
-/// Who puts a ledger in another's place needs the folder alone.
+/// Maps a failure because of the other engine to a refusal: replacing a ledger needs the folder exclusively.
 fn alone(w: &Worker<'_>, done: Result<()>) -> Result<()> {
     match done {
         Err(Error::Unavailable(why)) if w.world.engines.len() > 1 && why.contains("cannot replace a ledger") => {

@@ -1,4 +1,4 @@
-//! What gets something out.
+//! Operations that read.
 
 use quipu_core::source::Role;
 use quipu_engine::erase::EraseTarget;
@@ -163,7 +163,7 @@ pub(crate) const VERBS: &[Verb] = &[
         status(w.engine, &user).map(drop)
     }),
     verb("users", 4, |w| users(w.engine).map(drop)),
-    verb("standing", 4, |w| {
+    verb("gauges", 4, |w| {
         gauges(w.engine);
         Ok(())
     }),
@@ -264,7 +264,7 @@ fn recalls(w: &mut Worker<'_>) -> Result<()> {
     recall(w.engine, &user, &RecallOptions { at, explain: w.dice.once_in(8), ..RecallOptions::of(query) }).map(drop)
 }
 
-/// A pack says by its name what it was made of. Only an erasure or a deletion may make another one of it.
+/// Reproduces a pack by its id. Only an erasure or a deletion may change it.
 fn reproduces(w: &mut Worker<'_>) -> Result<()> {
     let user = w.user();
     let pack = context(w.engine, &user, &ContextOptions::of("Where do I live?"))?;
@@ -274,7 +274,7 @@ fn reproduces(w: &mut Worker<'_>) -> Result<()> {
     }
 }
 
-/// An exchange with a piece of code in it.
+/// Records an exchange with a block of code and searches for the code.
 fn finds_code(w: &mut Worker<'_>) -> Result<()> {
     let (user, name, word) = (w.user(), w.session(), w.word());
     for (role, text) in [(Role::User, "Show me how."), (Role::Assistant, "```rust\nfn main() {}\n```")] {

@@ -1,8 +1,8 @@
-//! Every verb of the engine, from many threads, on few memories that are open at a time; and two engines over one folder, as
-//! two processes are.
+//! Calls every operation of the engine from many threads, with a small limit on open memories, and with two engines
+//! over one folder, like two processes.
 //!
-//! A run is counted in operations and follows from its seed but for the order in which threads meet. It ends with an audit of
-//! every ledger. `QUIPU_EFFORT` makes it longer, `QUIPU_SEED` another one.
+//! The length of a run is a number of operations. Its seed determines everything except the interleaving of threads.
+//! It ends with an audit of every ledger. `QUIPU_EFFORT` makes it longer, `QUIPU_SEED` sets the seed.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at what it did not expect")]
 

@@ -1,4 +1,4 @@
-//! What the engines of a torture are made of besides the store.
+//! The ports of the engines under test, apart from the store.
 
 use quipu_core::extract::window::{ModelReply, Operation, Window};
 use quipu_core::extract::{Reading, USER};
@@ -9,7 +9,7 @@ use quipu_engine::ports::{
 };
 use quipu_models::RuleExtractor;
 
-/// Reads by rules, in the place of a language model.
+/// Reads windows by rules instead of a language model.
 pub(crate) struct SecondReader(pub(crate) RuleExtractor);
 
 impl WindowReader for SecondReader {
@@ -18,7 +18,7 @@ impl WindowReader for SecondReader {
     }
 
     fn read(&self, _: &UserId, window: &Window) -> Result<ModelReply, ExtractError> {
-        // Others go on meanwhile, as they do while a model is asked.
+        // Lets other threads run, as during a call of a model.
         std::thread::yield_now();
         let mut answer = ModelReply::default();
         for message in window.messages.iter().filter(|message| message.is_new) {
@@ -39,7 +39,7 @@ impl WindowReader for SecondReader {
     }
 }
 
-/// Proposes a note on the first two things that were said.
+/// Proposes a note on the first two messages.
 pub(crate) struct Reviewer;
 
 impl Reflector for Reviewer {

@@ -1,4 +1,4 @@
-//! What gets words in, and what comes of them.
+//! Operations that record messages, and their consequences.
 
 use std::fs;
 
@@ -83,14 +83,14 @@ pub(crate) const VERBS: &[Verb] = &[
         let memory = w.at(&user)?;
         compact(w.engine, memory, &ConsolidateOptions::default()).map(drop)
     }),
-    verb("tend", 8, |w| {
+    verb("maintain", 8, |w| {
         let user = w.user();
         let report = maintain(w.engine, &user, &MaintainOptions::default())?;
         w.about = format!("{user} {report:?}");
         assert!(!w.about.contains("a bug in quipu"), "{}", w.about);
         Ok(())
     }),
-    verb("tend_while", 6, |w| {
+    verb("maintain_while", 6, |w| {
         let (user, mut pieces) = (w.user(), w.dice.below(6));
         let mut go_on = || {
             pieces = pieces.saturating_sub(1);
@@ -138,10 +138,10 @@ fn says(w: &mut Worker<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The same request twice, perhaps to two engines: one event.
+/// Sends the same request twice, possibly to two engines: the result is one event.
 fn says_with_a_key(w: &mut Worker<'_>) -> Result<()> {
     let (user, word) = (w.user(), w.word());
-    // A key stays when the words are erased, so it has none of them.
+    // Keys outlast an erasure of the words, so the key must not contain them.
     let key = word.replace(NEEDLE, "key ");
     let options = RememberOptions { idempotency_key: Some(key), ..RememberOptions::default() };
     let said = w.sentence(&word);
@@ -154,7 +154,7 @@ fn says_with_a_key(w: &mut Worker<'_>) -> Result<()> {
     let deleted = w.world.said.register().deleted.get(&user).is_some_and(|all| all.iter().any(|(_, end)| *end > sent));
     assert!(deleted || !again.replayed || again.event_id == first.event_id, "{first:?} {again:?}");
     if !again.replayed {
-        // Between the two the user was deleted, and that may not be acknowledged yet: nothing is known of the second event.
+        // The user was deleted in between, possibly not acknowledged yet, so the state of the second event is unknown.
         w.world.said.register().kept.retain(|kept| kept.item != item);
     }
     Ok(())

@@ -1,14 +1,14 @@
-//! Ends a process in which nothing goes on any more, and says what every thread was doing.
+//! Ends a process without progress and prints the current operation of every thread.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// A thread that waits longer than this for the next operation of anybody gives up.
+/// Time without a finished operation after which the process is ended.
 const PATIENCE: Duration = Duration::from_secs(60);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
 
-/// What each worker is doing, and how many operations are done.
+/// The current operation of each worker, and the number of finished operations.
 pub(crate) struct Watchdog {
     title: String,
     doing: Vec<Mutex<String>>,
@@ -34,7 +34,7 @@ impl Watchdog {
         self.is_over.store(true, Ordering::Relaxed);
     }
 
-    /// Runs beside the workers until it is over. A hang cannot be unwound, so it ends the process.
+    /// Runs beside the workers until they finish. A deadlock cannot be unwound, so this ends the process.
     pub(crate) fn watch(&self) {
         let (mut seen, mut waited) = (u64::MAX, Duration::ZERO);
         while !self.is_over.load(Ordering::Relaxed) {

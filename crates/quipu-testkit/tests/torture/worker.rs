@@ -1,4 +1,4 @@
-//! One thread of a torture: what it draws its operations from.
+//! A worker thread, and the random arguments of its operations.
 
 use quipu_core::id::{ItemId, UserId};
 use quipu_engine::versions::When;
@@ -11,7 +11,7 @@ use quipu_testkit::Rng;
 use crate::said::Word;
 use crate::world::{USERS, World, user};
 
-/// Why something may be left for later.
+/// Acceptable reasons for deferred work.
 const EARNED: [&str; 6] = [
     "there is no memory of user",
     "there is no session",
@@ -20,15 +20,16 @@ const EARNED: [&str; 6] = [
     "appended first",
     "another process is doing this now",
 ];
-/// A reader of the other engine may keep a file from being cleaned; then that is done later, and the audit looks.
+/// A reader in the other engine may delay the cleaning of a file; the audit checks that it is cleaned later.
 const LEFT_BY_A_READER: &str = "another connection is reading";
-/// How every word begins that stands in one text only; numbers, an `x` between them and [`NEEDLE_END`] follow.
+/// Prefix of every word that occurs in one text only. It is followed by numbers, with an `x` between them, and
+/// [`NEEDLE_END`].
 pub(crate) const NEEDLE: &str = "needle";
-/// How it ends, so that no word is the beginning of another.
+/// Suffix of these words, so that none is a prefix of another.
 pub(crate) const NEEDLE_END: char = 'z';
-/// Sessions a user has.
+/// The sessions of a user.
 const SESSIONS: [&str; 3] = ["spring", "summer", "autumn"];
-/// What is said, with a word of its own in it.
+/// Sentences, each with a place for a unique word.
 const SENTENCES: [&str; 8] = [
     "I live in Porto near {}.",
     "My sister Ana works at {}.",
@@ -43,17 +44,17 @@ const SENTENCES: [&str; 8] = [
 pub(crate) struct Worker<'a> {
     pub(crate) world: &'a World,
     pub(crate) engine: &'a Engine,
-    /// Another engine over the same folder; the same one if there is no other.
+    /// Another engine over the same folder; the same one if there is only one.
     pub(crate) other: &'a Engine,
     pub(crate) dice: Rng,
     pub(crate) number: usize,
     pub(crate) count: usize,
-    /// What the operation is about, for who reads of its failure.
+    /// The subject of the operation, for failure messages.
     pub(crate) about: String,
 }
 
 impl Worker<'_> {
-    /// A user, some much more often than others.
+    /// A random user, with an uneven distribution.
     pub(crate) fn user(&mut self) -> UserId {
         let (one, two, three) = (self.dice.below(USERS), self.dice.below(USERS), self.dice.below(USERS));
         let drawn = user(&format!("u{:02}", one.min(two).min(three)));
@@ -61,14 +62,14 @@ impl Worker<'_> {
         drawn
     }
 
-    /// A user whose whole ledger may be put back or made anew: its words are not counted.
+    /// A user whose whole ledger may be restored or recreated, so that its words are not checked.
     pub(crate) fn spare(&mut self) -> UserId {
         let drawn = user(&format!("spare-{}", self.dice.below(3)));
         self.about = drawn.to_string();
         drawn
     }
 
-    /// A user that others are copied into.
+    /// A user that others are copied to.
     pub(crate) fn copy(&mut self) -> UserId {
         user(&format!("copy-{}", self.dice.below(4)))
     }
@@ -77,19 +78,19 @@ impl Worker<'_> {
         (*self.dice.pick(&SESSIONS).unwrap_or(&SESSIONS[0])).to_owned()
     }
 
-    /// A word nobody said before.
+    /// A unique word.
     pub(crate) fn word(&mut self) -> String {
         format!("{NEEDLE}{}x{}{NEEDLE_END}", self.number, self.world.said.step())
     }
 
-    /// Words of the user around a word of their own.
+    /// A sentence of the user with this word.
     pub(crate) fn sentence(&mut self, word: &str) -> Utterance {
         let text = self.dice.pick(&SENTENCES).unwrap_or(&SENTENCES[0]).replace("{}", word);
         let session = self.dice.once_in(2).then(|| self.session());
         Utterance { session, ..Utterance::of_user(text) }
     }
 
-    /// Remembers a sentence with a word of its own, and notes what was acknowledged.
+    /// Records a sentence with a unique word, and registers the acknowledgement.
     pub(crate) fn says(&mut self, memory: MemoryRef<'_>, options: &RememberOptions) -> Result<Word> {
         let word = self.word();
         let said = self.sentence(&word);
@@ -105,7 +106,7 @@ impl Worker<'_> {
         Ok(word)
     }
 
-    /// What may be behind after an append is only what somebody else has taken away meanwhile.
+    /// Checks that an append deferred only work that another operation made impossible.
     pub(crate) fn acknowledged(&self, receipt: &Receipt) {
         self.lags(receipt.lag.as_deref());
     }
@@ -116,7 +117,7 @@ impl Worker<'_> {
         assert!(lag.is_none_or(earned), "{}: {lag:?}", self.about);
     }
 
-    /// The memory of a user, now and then at a version that may or may not be the newest.
+    /// The memory of a user, sometimes at an explicit version, which may be outdated.
     pub(crate) fn at<'a>(&mut self, user: &'a UserId) -> Result<MemoryRef<'a>> {
         let version = if self.dice.once_in(4) {
             let seq = versions::version(self.engine, user)?;
@@ -127,7 +128,7 @@ impl Worker<'_> {
         Ok(MemoryRef::of(user).at_version(version))
     }
 
-    /// A version of a user's memory.
+    /// A random version of a user's memory.
     pub(crate) fn when(&mut self, user: &UserId) -> Result<When> {
         if self.dice.once_in(2) {
             return Ok(When::Now);
@@ -136,33 +137,33 @@ impl Worker<'_> {
         Ok(When::Seq(self.dice.below(newest as usize + 1) as u64))
     }
 
-    /// A position of a user's ledger.
+    /// A random position in a user's ledger.
     pub(crate) fn seq(&mut self, user: &UserId) -> Result<u64> {
         let newest = versions::version(self.engine, user)?;
         if newest == 0 { Err(none()) } else { Ok(1 + self.dice.below(newest as usize) as u64) }
     }
 
-    /// Something that was said.
+    /// A random message.
     pub(crate) fn item(&mut self, user: &UserId) -> Result<ItemId> {
         let options = ListOptions { at: When::Now, session: None, kind: None, offset: 0, limit: 50 };
         let page = list(self.engine, user, &options)?;
         self.dice.pick(&page.items).map(|item| item.id).ok_or_else(none)
     }
 
-    /// Something that was read out of it.
+    /// A random fact.
     pub(crate) fn fact(&mut self, user: &UserId) -> Result<ItemId> {
         let all = facts(self.engine, user, &FactOptions::default())?;
         self.dice.pick(&all).map(|shown| shown.fact.id).ok_or_else(none)
     }
 
-    /// Something that waits for a person, or was decided by one.
+    /// A random review, pending or decided.
     pub(crate) fn review(&mut self, user: &UserId, decided: bool) -> Result<String> {
         let all = reviews(self.engine, user, decided)?;
         self.dice.pick(&all).map(|waiting| waiting.review.id.to_string()).ok_or_else(none)
     }
 }
 
-/// There is nothing to do it to yet.
+/// The operation has no object yet.
 pub(crate) fn none() -> Error {
     Error::NotFound("nothing was drawn".to_owned())
 }

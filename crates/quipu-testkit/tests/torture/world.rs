@@ -1,4 +1,4 @@
-//! Where a torture takes place: engines over one folder, threads that draw verbs, and what they must not see.
+//! The setting of a torture run: engines over one folder, worker threads, and the collected faults.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,16 +21,16 @@ use crate::verb::{self, Verb};
 use crate::watchdog::Watchdog;
 use crate::worker::Worker;
 
-/// Users whose words are counted.
+/// Users whose words are checked.
 pub(crate) const USERS: usize = 60;
-/// Operations that are told with a fault.
+/// Number of preceding operations that are printed with a fault.
 const TOLD_MAX: usize = 24;
-/// After so many faults a run ends.
+/// Number of faults after which a run ends.
 const FAULTS_MAX: usize = 6;
-/// How many memories an engine keeps in hand, and with an open ledger: less than there are threads.
+/// Limits on the memories and ledgers an engine holds open: fewer than there are threads.
 pub(crate) const LIMITS: OpenLimits = OpenLimits { memories_max: 5, bytes_max: 1 << 30, ledgers_max: 4 };
 
-/// How the outcomes of a verb are spread.
+/// Counts of each outcome, by operation.
 type Outcomes = BTreeMap<&'static str, BTreeMap<&'static str, u64>>;
 
 pub(crate) struct World {
@@ -46,7 +46,7 @@ pub(crate) struct World {
     outcomes: Mutex<Outcomes>,
     faults: Mutex<Vec<String>>,
     is_stopped: AtomicBool,
-    /// Rounds that were begun: each draws other operations.
+    /// Number of started rounds, each with different random operations.
     rounds: AtomicUsize,
 }
 
@@ -75,7 +75,7 @@ impl World {
         }
     }
 
-    /// So many operations, drawn by so many threads; the threads are spread over the engines.
+    /// Runs `operations` operations on `threads` threads, which are distributed over the engines.
     pub(crate) fn run(&self, threads: usize, operations: usize) {
         let all = verb::all().flat_map(|verb| std::iter::repeat_n(verb, verb.weight));
         self.round(threads, operations, &all.collect::<Vec<_>>());
@@ -116,7 +116,7 @@ impl World {
         };
         let take = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
         while !self.is_stopped.load(Ordering::Relaxed) && take() {
-            // Two engines are also compared at what each acknowledges to users who only ever add.
+            // With two engines, acknowledgements for users without deletions are also compared between them.
             let verb = if self.engines.len() > 1 && worker.dice.once_in(4) {
                 &following::SEEN_AT_ONCE
             } else {
@@ -155,7 +155,7 @@ impl World {
         self.outcomes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a fault with what happened before it; some more are looked for, as one cause may hide another.
+    /// Records a fault with the preceding operations. The run continues for a few more, as one cause may hide another.
     fn fail(&self, fault: &str) {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let last: Vec<&str> = last.iter().map(String::as_str).collect();
@@ -167,9 +167,9 @@ impl World {
         }
     }
 
-    /// Every verb did at least once what it is for: a table of operations that are all refused proves nothing. The order of
-    /// threads is not seeded, so one that has to meet a thing which others take away may have missed it: those that did are drawn
-    /// again, among others that give them what they need.
+    /// Checks that every operation succeeded at least once: a run in which all are refused proves nothing. The
+    /// interleaving is not seeded, so an operation that needs an object which others remove may have found none; such
+    /// operations are repeated, together with others that create these objects.
     pub(crate) fn expect_every_verb(&self, threads: usize) {
         const ROUNDS_MAX: usize = 20;
         for _ in 0..ROUNDS_MAX {
@@ -191,17 +191,17 @@ impl World {
         verb::all().filter(|verb| !is_done(verb)).collect()
     }
 
-    /// One more engine over the memories.
+    /// Another engine over the memories.
     pub(crate) fn engine(&self) -> Engine {
         engine(self.data(), &self.clock, Arc::new(SeededEntropy::new(!self.seed)))
     }
 
-    /// Where the memories are.
+    /// The folder of the memories.
     pub(crate) fn data(&self) -> PathBuf {
         self.path("data")
     }
 
-    /// A file or folder beside the memories.
+    /// A path beside the memories.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -240,7 +240,7 @@ fn kind(error: &Error) -> &'static str {
     }
 }
 
-/// What no interleaving earns.
+/// Whether no interleaving explains the error.
 fn is_fault(error: &Error) -> bool {
     matches!(error, Error::Unavailable(_) | Error::Corrupt(_) | Error::Bug(_))
 }
@@ -250,7 +250,7 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
 }
 
-/// A user by name.
+/// The user with this name.
 pub(crate) fn user(name: &str) -> UserId {
     UserId::parse(name).unwrap()
 }

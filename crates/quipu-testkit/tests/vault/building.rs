@@ -1,4 +1,4 @@
-//! What the files say, and that they follow from one another.
+//! The content of the files, and how the layers depend on each other.
 
 use std::sync::{Arc, Mutex};
 
@@ -170,7 +170,7 @@ fn words_do_nothing_on_a_page() {
     );
 }
 
-/// Counts what is read of the files beneath.
+/// Records the files that are read.
 struct Counting(FolderVault, Arc<Mutex<Vec<String>>>);
 
 struct CountingFolder(Box<dyn UserVault>, Arc<Mutex<Vec<String>>>);
@@ -211,7 +211,7 @@ impl UserVault for CountingFolder {
     }
 }
 
-/// What is read while the pages of the whole memory are made, after so many days about two topics.
+/// The number of reads while the global pages are made, with so many days about two topics.
 fn reads_of_global(days: i64) -> usize {
     let house = House::new();
     for day in 0..days {

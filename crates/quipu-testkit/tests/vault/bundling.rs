@@ -1,4 +1,4 @@
-//! A ledger handed on: signed here, checked and taken up elsewhere.
+//! Bundles: signed on export, verified and imported elsewhere.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ fn a_bundle_is_taken_up_elsewhere_byte_for_byte() {
     assert!(matches!(again, Err(Error::Refused(_))), "{again:?}");
 }
 
-/// Changes a bundle, and says that neither a check nor an import takes it.
+/// Modifies a bundle, and checks that verification and import both reject it.
 #[track_caller]
 fn check_forged(change: impl Fn(&str) -> String, why: &str) {
     let house = house();

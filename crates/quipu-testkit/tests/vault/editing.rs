@@ -1,4 +1,4 @@
-//! What a person changes on a page waits for a decision, and nothing of it is lost.
+//! Edits of a page by a person wait for a decision, and none is lost.
 
 use quipu_core::event::Actor;
 use quipu_core::id::ItemId;
@@ -49,7 +49,7 @@ fn other_words_are_proposed_and_change_nothing_until_they_are_approved() {
     assert_eq!(found.len(), 1);
     assert!(found[0].review.question.contains("“User lives in Porto” instead of “User lives in Lyon”"));
     assert!(held(&house).contains(&"User lives in Lyon".to_owned()));
-    // The page is Quipu's again; as it was found it is kept.
+    // Quipu owns the page again, and the edited version is preserved.
     assert!(house.page("GLOBAL_MEMORY.md").contains("User lives in Lyon"));
     let kept = report.edited[0].kept.clone().unwrap();
     assert!(house.page(&kept).contains("User lives in Porto"));
@@ -215,7 +215,7 @@ fn an_erasure_that_is_refused_takes_no_edit_up() {
     let missing = erase(&house.engine, &me(), &[gone], "asked", &mut |_| {}).map(drop);
     assert!(matches!(missing, Err(Error::NotFound(_))), "{missing:?}");
     assert_eq!((version(&house), house.page("GLOBAL_MEMORY.md")), (before, page));
-    // What is allowed takes it up, and is not in its own way.
+    // Approving the edit records it, and its own words do not prevent that.
     erase(&house.engine, MemoryRef::of(&me()).at_version(Some(before)), &[word], "asked", &mut |_| {})
         .map(drop)
         .unwrap();

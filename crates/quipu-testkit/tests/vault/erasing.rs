@@ -1,4 +1,4 @@
-//! What is erased is in no file.
+//! Erased content is in no file.
 
 use quipu_engine::erase::{EraseTarget, delete_user};
 use quipu_engine::{erase, users};

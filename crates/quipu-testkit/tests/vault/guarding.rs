@@ -1,4 +1,4 @@
-//! Links that were planted, files that are not whole, and what belongs to a person.
+//! Planted links, incomplete files, and files that belong to a person.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -15,7 +15,7 @@ fn house() -> House {
     house
 }
 
-/// Puts a link in the place of a file or folder of the vault, levels, and looks at what it led to.
+/// Replaces a file or folder of the vault by a link, updates the vault, and checks the link's target.
 fn check_link(at: &str) {
     let house = house();
     let outside = house.place.path().join("outside");
@@ -77,7 +77,7 @@ fn a_link_in_the_place_of_a_user_is_refused() {
 fn a_death_between_writing_and_renaming_leaves_the_old_file_and_heals() {
     let house = house();
     let page = house.page("GLOBAL_MEMORY.md");
-    // What such a death leaves: the mark, a file beside its place, a log that is longer than it says.
+    // The state after a crash: the mark, a temporary file, and a log that is longer than recorded.
     fs::write(house.folder().join("index/unfinished"), "").unwrap();
     fs::write(house.folder().join(".GLOBAL_MEMORY.md.partial"), "half of").unwrap();
     let log = house.page("index/audit.log");

@@ -1,4 +1,4 @@
-//! Lives of many steps: whichever way the files came to be, they are the same.
+//! Random histories: the files are the same, however they were made.
 
 use quipu_engine::erase::EraseTarget;
 use quipu_engine::revert::{RevertOptions, Selection, revert};
@@ -23,7 +23,7 @@ const SAYINGS: [&str; 12] = [
     "Actually my sister is called Maria",
 ];
 
-/// One step of a life. What is refused is no step.
+/// Executes one step. Refused steps have no effect.
 fn step(house: &House, dice: &mut Rng, day: &mut i64, head: &mut u64) {
     let some = |dice: &mut Rng, head: u64| 1 + dice.below(head.max(1) as usize) as u64;
     let fact = |dice: &mut Rng| {

@@ -1,4 +1,4 @@
-//! Plain files: they follow from the ledger, to the byte, whatever came before; and nothing leads out of their folder.
+//! Plain files: they depend only on the ledger, to the byte, and nothing leads outside their folder.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -25,7 +25,7 @@ use quipu_vault::FolderVault;
 const MONDAY: i64 = 1_772_438_400_000_000;
 const DAY: i64 = 86_400_000_000;
 
-/// An engine with rules that read, and a place for files.
+/// An engine with rules and a vault.
 struct House {
     rig: TestEngine,
     engine: Engine,
@@ -47,7 +47,7 @@ impl House {
         Self { rig, engine, place }
     }
 
-    /// The same memories with another, empty place for files.
+    /// The same memories with another, empty vault.
     fn elsewhere(&self, store: MemoryStore) -> Self {
         let mut other = Self::over(store, 2);
         other.rig.clock = self.rig.clock.clone();

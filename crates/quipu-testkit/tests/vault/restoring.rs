@@ -1,4 +1,4 @@
-//! The ledger from the files, and the files from the ledger.
+//! Restores the ledger from the files, and the files from the ledger.
 
 use quipu_engine::files::RestoreOptions;
 use quipu_engine::{Error, files, rebuild, status, verify};
@@ -63,11 +63,11 @@ fn a_memory_is_replaced_in_one_step() {
     let old = status(&house.engine, &me()).unwrap();
     house.says("I moved to Porto");
     let new = status(&house.engine, &me()).unwrap();
-    // When the ledger is put back from them, without a word that it may be replaced, nothing happens
+    // When a restore is not allowed to replace the ledger, nothing happens
     let refused = files::restore(&house.engine, &me(), RestoreOptions::default(), &mut |_| {});
     let Err(Error::Refused(why)) = refused else { panic!("{refused:?}") };
     assert!(why.contains("--replace"), "{why}");
-    // And with it, everybody sees the memory there was until the restored one is there
+    // And when it is, every reader sees the old memory until the restored one is in place
     let beside = house.rig.engine(Box::new(store));
     let mut looks = 0;
     let restored = files::restore(&house.engine, &me(), REPLACE, &mut |_| {

@@ -1,4 +1,4 @@
-//! A folder an older Quipu wrote: its closed entries stay as they are, and its pages are made anew of them.
+//! A folder written by an older Quipu: its closed entries stay as they are, and its pages are rebuilt from them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::{House, me};
 
-/// What the next version would be called, had the first one named relations otherwise.
+/// Schema names of the next version, if the first one had named relations differently.
 const LATER: Schemas = Schemas {
     entry_meta: FileSchema { family: "entry_meta", version: 2, steps: &[|_| {}] },
     entry_summary: FileSchema { family: "entry_summary", version: 2, steps: &[lift] },
@@ -35,7 +35,7 @@ fn lift(value: &mut Value) {
     renamed(value, "predicate", "relation");
 }
 
-/// A place that is written in the later versions, and fails after so many writes.
+/// A vault that is written in later versions, and fails after a number of writes.
 struct Later(FolderVault, Arc<AtomicUsize>);
 
 struct LaterFolder(Box<dyn UserVault>, Arc<AtomicUsize>);
@@ -80,7 +80,7 @@ impl UserVault for LaterFolder {
     }
 }
 
-/// Three days as the older Quipu wrote them, two of them closed.
+/// Three days as written by the older Quipu, two of them closed.
 fn old(store: MemoryStore) -> House {
     let house = House::over(store, 1);
     for (day, text) in [(0, "I live in Lyon. My sister is called Marta."), (1, "I moved to Porto."), (3, "I like tea.")]
@@ -97,7 +97,7 @@ fn old(store: MemoryStore) -> House {
     house
 }
 
-/// The same folder and ledger in the hands of the later Quipu, which may write so often.
+/// The same folder and ledger, opened by the later Quipu with a limit on writes.
 fn upgraded(mut house: House, store: MemoryStore, writes: usize) -> (House, Arc<AtomicUsize>) {
     let left = Arc::new(AtomicUsize::new(writes));
     house.rig.vault = Some(Arc::new(Later(FolderVault::new(house.place.path().join("vault")), left.clone())));
@@ -113,12 +113,12 @@ fn closed(house: &House) -> BTreeMap<String, Vec<u8>> {
     house.files().into_iter().filter(|(path, _)| is_closed(path)).collect()
 }
 
-/// Everything but closed entries: what is made anew.
+/// Everything except closed entries, which is rebuilt.
 fn made(house: &House) -> BTreeMap<String, Vec<u8>> {
     house.files().into_iter().filter(|(path, _)| !is_closed(path)).collect()
 }
 
-/// What the later Quipu makes of the ledger in an empty place.
+/// The files that the later Quipu writes to an empty vault.
 fn from_nothing(house: &House, store: &MemoryStore) -> House {
     let (other, _) = upgraded(house.elsewhere(store.clone()), store.clone(), usize::MAX);
     other.rebuild();
@@ -132,7 +132,7 @@ fn a_folder_is_brought_to_a_later_version_and_its_closed_entries_stay_as_they_ar
     let before = closed(&house);
     assert!(before.values().any(|bytes| String::from_utf8_lossy(bytes).contains("\"predicate\"")));
     assert!(!files::verify(&house.engine, &me()).unwrap().is_level(), "its pages are of an older version");
-    // Nothing was recorded since, and still it is noticed.
+    // Nothing was recorded since, but the upgrade is detected.
     assert!(files::level(&house.engine, &me(), VaultOptions::default()).unwrap().anew);
     assert_eq!(closed(&house), before, "a closed entry was written again");
     assert!(house.page("GLOBAL_MEMORY.json").contains("global_memory.v2"));
@@ -140,7 +140,7 @@ fn a_folder_is_brought_to_a_later_version_and_its_closed_entries_stay_as_they_ar
     for again in [house.level(), house.rebuild(), files::verify(&house.engine, &me()).unwrap()] {
         assert!(again.is_level(), "{again:?}");
     }
-    // From here on entries of both versions lie side by side.
+    // From here on there are entries of both versions.
     house.day(4);
     house.says("I no longer like tea. I like coffee.");
     house.level();

@@ -1,8 +1,8 @@
-//! What people do to memories.
+//! Random commands on memories.
 
 use proptest::prelude::*;
 
-/// One step. Numbers are brought into range when it is taken, so that shrinking keeps a history meaningful.
+/// One step. Numbers are reduced to the valid range on execution, so that shrinking keeps a history valid.
 #[derive(Debug, Clone)]
 pub(crate) enum Command {
     Say { user: u8, text: u8, session: u8, key: Option<u8> },
@@ -28,7 +28,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whose memory it is about.
+    /// The user it concerns.
     pub(crate) fn user(&self) -> u8 {
         match self {
             Self::Say { user, .. }
@@ -57,7 +57,7 @@ impl Command {
 
 pub(crate) const USERS: [&str; 3] = ["ana", "bea", "cleo"];
 
-/// The first user has most of it, or histories would stay short.
+/// The first user gets most of the commands, to make long histories.
 fn user() -> impl Strategy<Value = u8> {
     prop_oneof![6 => Just(0u8), 2 => Just(1u8), 1 => Just(2u8)]
 }

@@ -1,5 +1,5 @@
-//! What a memory makes of itself, in random histories: what became part of the profile and what left the active index is what
-//! a naive fold of the events says, whatever was reverted, shown or said again; and growing that is taken back leaves no trace.
+//! Consolidation in random histories: promotions and demotions match a naive fold of the events, whatever was
+//! reverted, shown or repeated, and a reverted consolidation leaves no trace.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,12 +41,12 @@ const SAID: [&str; 8] = [
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// Two things, one after the other.
+    /// Two statements, one after the other.
     Say {
         days: u8,
         texts: [u8; 2],
     },
-    /// A compaction after so many days, taken back, and brought back.
+    /// A compaction after a number of days, reverted and restored.
     Grow {
         days: u8,
         taken_back: bool,
@@ -76,7 +76,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What counts, folded from the events by somebody who knows no more than what they say.
+/// The state in effect, folded from the events without other knowledge.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Naive {
     there: BTreeSet<ItemId>,
@@ -137,7 +137,7 @@ impl Naive {
         }
     }
 
-    /// How much is out of the active index.
+    /// The number of items outside the active index.
     fn sleeping(&self) -> usize {
         self.out.difference(&self.hidden).count()
     }
@@ -229,7 +229,7 @@ impl Life {
         }
     }
 
-    /// Nothing differs from a version there was.
+    /// Checks that nothing differs from an earlier version.
     fn is_as_at(&self, version: Seq) {
         let left = diff(&self.engine, &id(ME), When::Seq(version), When::Now).unwrap();
         assert!(left.is_empty(), "it is not as it was at {version}: {left:?}");
@@ -245,7 +245,7 @@ impl Life {
         }
     }
 
-    /// At the end: a restart and a copy stand as the memory does.
+    /// Checks at the end that a restart and a copy agree with the memory.
     fn settle(&mut self) {
         if self.version() == 0 {
             return;
@@ -289,7 +289,7 @@ fn what_grows_is_what_a_naive_fold_says_and_can_be_taken_back() {
     if let Err(failure) = outcome {
         panic!("growing, seed {seed}: {failure}");
     }
-    // A memory that never grows would agree with a fold that finds nothing.
+    // A memory without consolidation would agree with a fold that finds none.
     for what in ["demoted", "stories", "promoted", "taken back", "brought back"] {
         assert!(seen.borrow().get(what).is_some_and(|count| *count > 0), "nothing was {what}: {:?}", seen.borrow());
     }

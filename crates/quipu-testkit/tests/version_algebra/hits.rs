@@ -1,4 +1,4 @@
-//! Asking, and counting what was shown.
+//! Recall, and the counting of hits.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ impl World<'_> {
         }
     }
 
-    /// Before a restart: what is kept is not lost with it.
+    /// Stores the pending hits before a restart.
     pub(crate) fn keep_hits(&mut self) {
         for user in self.shown.keys() {
             keep_hits(&self.engine, &id(user)).unwrap();

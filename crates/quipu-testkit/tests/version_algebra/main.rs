@@ -1,5 +1,5 @@
-//! Random histories against a plain model: whatever people do to a memory, and in whatever order, the memory in use, a
-//! replay from the first event, a snapshot with its tail, and a naive fold of a list of facts are the same.
+//! Random histories against a simple model: after any sequence of commands, the memory in use, a replay from the first
+//! event, a snapshot with its tail, and a naive fold of a list of facts agree.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -26,7 +26,7 @@ use command::Command;
 use world::World;
 
 thread_local! {
-    /// True while a history is tried: a failing one is told once, when it is as short as it gets.
+    /// Whether a history is being tried. A failure is reported once, after shrinking.
     static TRYING: Cell<bool> = const { Cell::new(false) };
 }
 

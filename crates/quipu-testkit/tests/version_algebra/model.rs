@@ -1,4 +1,4 @@
-//! The model: a list of facts for each user, folded again from the first one whenever someone looks.
+//! The model: a list of facts for each user, which is folded from the beginning on every read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use crate::tree::{Edited, Promotion, Tree};
 
 pub(crate) type Seq = u64;
 
-/// What an event says. `None` in its place means erased.
+/// The content of an event. `None` in its place means erased.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Fact {
     Said {
@@ -20,7 +20,7 @@ pub(crate) enum Fact {
         pinned: Option<bool>,
         rating: Option<i8>,
     },
-    /// An entry of a base truth, set by hand.
+    /// An entry of the base truth, set by hand.
     TruthSet {
         id: String,
         truth: Truth,
@@ -30,10 +30,10 @@ pub(crate) enum Fact {
         id: String,
     },
     SessionEnded(String),
-    /// Items that were shown, and how often.
+    /// Items with the numbers of times they were shown.
     HitsCounted(BTreeMap<String, u64>),
     Reverted(Vec<Seq>),
-    /// An erasure or a fork: nothing undoes it, and it changes nothing itself.
+    /// An erasure or a fork: irreversible, and without an effect on the state.
     Permanent,
 }
 
@@ -42,12 +42,12 @@ pub(crate) struct Event {
     pub(crate) fact: Option<Fact>,
     pub(crate) session: Option<String>,
     pub(crate) key: Option<(String, String)>,
-    /// How many changes it has.
+    /// Number of changes.
     pub(crate) changes: usize,
 }
 
 impl Fact {
-    /// How many changes it takes to say it.
+    /// Number of changes that express it.
     pub(crate) fn changes(&self) -> usize {
         match self {
             Self::Promoted(promotion) => promotion.changes(),
@@ -56,7 +56,7 @@ impl Fact {
     }
 }
 
-/// An entry of a base truth.
+/// An entry of the base truth.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Truth {
     pub(crate) session: String,
@@ -64,18 +64,18 @@ pub(crate) struct Truth {
     pub(crate) hard: bool,
 }
 
-/// A memory as it stands after some event.
+/// A memory after some event.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct State {
     /// Id, text, session, event.
     pub(crate) items: Vec<(String, String, Option<String>, Seq)>,
     pub(crate) marks: BTreeMap<String, (bool, i8)>,
-    /// Entries ever made, and those in force in their order.
+    /// Entries ever made, and the active ones in order.
     pub(crate) made: BTreeMap<String, Truth>,
     pub(crate) in_force: Vec<String>,
-    /// Sessions something was recorded about, and where each was last ended.
+    /// Sessions with recorded events, and the last end of each.
     pub(crate) ended: BTreeMap<String, Seq>,
-    /// How often each item was shown.
+    /// Hits of each item.
     pub(crate) hits: BTreeMap<String, u64>,
     pub(crate) core: Tree,
     pub(crate) core_seq: Seq,
@@ -102,7 +102,7 @@ impl Ledger {
         self.event(seq).is_some_and(|event| event.fact == Some(Fact::Permanent))
     }
 
-    /// An event counts unless a later one that counts reverts it.
+    /// An event is in effect unless a later event in effect reverts it.
     pub(crate) fn counts(&self, seq: Seq, version: Seq) -> bool {
         !(seq + 1..=version).any(|later| {
             matches!(self.event(later).map(|event| &event.fact), Some(Some(Fact::Reverted(events))) if events.contains(&seq))
@@ -138,7 +138,7 @@ impl Ledger {
         state
     }
 
-    /// Erases events, what was said later about an entry that goes with them, and promotions of what only they named.
+    /// Erases events, later changes of entries that they created, and promotions of members that only they named.
     pub(crate) fn erase(&mut self, seqs: &[Seq]) {
         let named = |gone: bool| -> BTreeSet<&'static str> {
             let events = (1..).zip(&self.0).filter(|(seq, _)| seqs.contains(seq) == gone);
@@ -172,7 +172,7 @@ impl Ledger {
         self.at(self.head())
     }
 
-    /// Where a key was used and for what; nobody knows for what once the event was erased.
+    /// Event and request of a key. The request is unknown if the event was erased.
     pub(crate) fn key(&self, key: &str) -> Option<(Seq, Option<&str>)> {
         let used = |event: &Event| event.key.as_ref().is_some_and(|(used, _)| used == key);
         let at = self.0.iter().position(used)?;
@@ -183,7 +183,7 @@ impl Ledger {
 }
 
 impl State {
-    /// True if every category that is written in is there.
+    /// Whether every category in use exists.
     pub(crate) fn is_valid(&self) -> bool {
         let core = self.core.json();
         let mut names = core.as_object().into_iter().flat_map(|members| members.keys());
@@ -202,7 +202,7 @@ impl State {
         self.ended.contains_key(session) || self.last_said(session).is_some()
     }
 
-    /// Ended, and nothing was said in it since.
+    /// Whether the session has ended without later messages.
     pub(crate) fn is_over(&self, session: &str) -> bool {
         let ended = self.ended.get(session).copied().unwrap_or(0);
         ended > 0 && self.last_said(session).is_none_or(|said| said <= ended)
@@ -217,7 +217,7 @@ impl State {
         self.items.iter().any(|(id, ..)| id == item)
     }
 
-    /// Takes a fact in; false, and nothing is changed, if it does not apply.
+    /// Applies a fact. Returns false, without a change, if it does not apply.
     pub(crate) fn take(&mut self, fact: &Fact, session: Option<&String>, seq: Seq) -> bool {
         match fact {
             Fact::Said { id, text } => {

@@ -1,4 +1,4 @@
-//! What people do to the base truth of a session.
+//! Commands on the base truth of a session.
 
 use quipu_core::event::Actor;
 use quipu_core::item::TruthKind;

@@ -1,4 +1,5 @@
-//! A document of maps, lists and plain values: as little of JSON as the model needs, written apart from the engine's.
+//! A document of maps, lists and scalars: the part of JSON that the model needs, implemented independently of the
+//! engine.
 
 use std::collections::BTreeMap;
 
@@ -14,38 +15,39 @@ pub(crate) enum Tree {
 
 pub(crate) type Path = Vec<&'static str>;
 
-/// What an edit did, so that it can be judged again elsewhere.
+/// The effect of an edit, in a form that can be applied elsewhere.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Edited {
-    /// It was so already.
+    /// No effect.
     Nothing,
-    /// A member was put where none was; the maps above it are made if they are missing.
+    /// A new member. Missing parent maps are created.
     Put { path: Path, value: Tree, makes_category: bool },
-    /// An element was put at the end of a list, which is made if it is missing.
+    /// A new element at the end of a list, which is created if it is missing.
     Appended { list: Path, value: Tree },
-    /// A value took the place of another.
+    /// A replaced value.
     Replaced { path: Path, old: Tree, new: Tree },
-    /// A value was taken away.
+    /// A removed value.
     Removed { path: Path, old: Tree },
 }
 
-/// A member of `uncategorized` that becomes a category, as it was decided.
+/// A member of `uncategorized` that becomes a category, as decided.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Promotion {
     pub(crate) from: &'static str,
     pub(crate) to: &'static str,
-    /// The category was there already.
+    /// The category existed already.
     joins: bool,
-    /// The member's place in it was taken by a list, and it is one itself: so many elements join.
+    /// The category has a list in the member's place, and the member is a list of this many elements, which are
+    /// appended.
     elements: Option<usize>,
-    /// The name it has there.
+    /// Its name in the category.
     name: String,
-    /// `uncategorized` was empty then.
+    /// Whether this left `uncategorized` empty.
     sweeps: bool,
 }
 
 impl Promotion {
-    /// The promotion, the category, what moves, and what is left empty.
+    /// The number of changes: the promotion, the category, the moves, and the removal of empty containers.
     pub(crate) fn changes(&self) -> usize {
         let moves = self.elements.map_or(1, |elements| elements + 1);
         1 + usize::from(!self.joins) + moves + usize::from(self.sweeps)
@@ -53,7 +55,8 @@ impl Promotion {
 }
 
 impl Edited {
-    /// The members of `uncategorized` it names. A list or map is written down whole where it is replaced or removed.
+    /// The members of `uncategorized` in the patches. A list or map is recorded completely where it is replaced or
+    /// removed.
     pub(crate) fn members(&self) -> Vec<&'static str> {
         const MEMBERS: [&str; 4] = ["a", "b", "e", "list"];
         let below = |path: &Path, value: &Tree| match path.as_slice() {
@@ -72,7 +75,7 @@ impl Edited {
 }
 
 impl Tree {
-    /// What promoting a member of `uncategorized` would do.
+    /// The effect of promoting a member of `uncategorized`.
     pub(crate) fn promotion(&self, from: &'static str, to: &'static str) -> Promotion {
         let place = self.at(&["uncategorized", from]);
         let there = self.at(&[to, from]);
@@ -92,7 +95,7 @@ impl Tree {
         Promotion { from, to, joins, elements, name, sweeps: left == 1 }
     }
 
-    /// Does it again here, each part if it applies; `None` if nothing moves.
+    /// Applies it again, as far as its parts apply; `None` if nothing moves.
     pub(crate) fn promoted(&self, promotion: &Promotion) -> Option<Self> {
         let mut tree = self.clone();
         let Promotion { from, to, .. } = promotion;
@@ -139,7 +142,7 @@ impl Tree {
             members.remove("uncategorized");
         }
         let gone = self.at(&["uncategorized", from]).is_some() && tree.at(&["uncategorized", from]).is_none();
-        // Of an empty list there is nothing to move, and it goes.
+        // An empty list has nothing to move and is removed.
         (gone || promotion.elements == Some(0)).then_some(tree)
     }
 
@@ -172,8 +175,8 @@ impl Tree {
         })
     }
 
-    /// What is at a path; it is made if it is missing, and the maps above it. A category that grew is made by an
-    /// edit only if it made it before.
+    /// The value at a path, created together with its parent maps if missing. A promoted category is created only by
+    /// an edit that created it before.
     fn made(&mut self, path: &[&str], missing: Tree, makes_category: bool) -> Option<&mut Self> {
         let is_grown = |root: &&str| root.starts_with("grown") && self.at(&[root]).is_none();
         if !makes_category && path.first().is_some_and(is_grown) {
@@ -191,7 +194,7 @@ impl Tree {
         Some(here)
     }
 
-    /// What putting a value at a path would do; `None` if it cannot be put there.
+    /// The effect of setting a value at a path; `None` if that is impossible.
     pub(crate) fn set(&self, path: &Path, value: Tree) -> Option<Edited> {
         if let Some(old) = self.at(path) {
             let same = *old == value;
@@ -215,12 +218,12 @@ impl Tree {
         }
     }
 
-    /// What taking away the value at a path would do.
+    /// The effect of removing the value at a path.
     pub(crate) fn unset(&self, path: &Path) -> Option<Edited> {
         self.at(path).map(|old| Edited::Removed { path: path.clone(), old: old.clone() })
     }
 
-    /// Does it again here; `None` if it does not apply here.
+    /// Applies an edit again; `None` if it does not apply.
     pub(crate) fn again(&self, edited: &Edited) -> Option<Self> {
         let mut tree = self.clone();
         match edited {

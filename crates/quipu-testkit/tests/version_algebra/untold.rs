@@ -1,5 +1,5 @@
-//! A revert takes back what was said, and nothing else: after random words, edits by hand and reverts, facts and core
-//! document are those of a memory that was never told what does not count.
+//! A revert removes the reverted statements and nothing else: after random messages, edits by hand and reverts, facts
+//! and core document equal those of a memory that never recorded the reverted events.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ const ME: &str = "ana";
 const START: i64 = 1_772_352_000_000_000;
 const HOUR: i64 = 3_600_000_000;
 
-/// Several of one parent, of one list, and of relations that hold one value.
+/// Several with one parent, with one list, and of relations with one value.
 const SAID: [&str; 18] = [
     "I get migraines.",
     "I have asthma.",
@@ -55,9 +55,9 @@ const SAID: [&str; 18] = [
 #[derive(Debug, Clone)]
 enum Step {
     Say(u8),
-    /// A value nobody else writes, at a place beside facts or where facts stand.
+    /// Sets a unique value, beside facts or at a place for facts.
     Edit(u8),
-    /// A value that a fact may have put into a list leaves it by hand.
+    /// Removes by hand a value that a fact may have added to a list.
     Remove(u8),
     Revert(Vec<u8>),
 }
@@ -65,7 +65,7 @@ enum Step {
 fn any_step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => any::<u8>().prop_map(Step::Say),
-        // Some things are said again and again.
+        // Some statements are repeated often.
         6 => (0..4u8).prop_map(Step::Say),
         3 => any::<u8>().prop_map(Step::Edit),
         1 => any::<u8>().prop_map(Step::Remove),
@@ -73,7 +73,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a step did, and the events it made.
+/// The effect of a step, and its events.
 struct Done {
     step: Step,
     /// The steps it reverted.
@@ -81,7 +81,7 @@ struct Done {
     events: Vec<Seq>,
 }
 
-/// What somebody would see: active facts, and the core document without order and empty values.
+/// The visible state: active facts, and the core document without order and empty values.
 #[derive(Debug, PartialEq)]
 struct Seen {
     facts: BTreeSet<(String, String, String)>,
@@ -103,7 +103,7 @@ impl Life {
         status(&self.engine, &id(ME)).map_or(0, |status| status.version)
     }
 
-    /// Takes a step that is no revert at its own time.
+    /// Executes a step other than a revert, at the time that belongs to its number.
     fn take(&self, number: usize, step: &Step) {
         self.rig.clock.put(START + number as i64 * HOUR);
         match step {
@@ -169,7 +169,7 @@ impl Life {
     }
 }
 
-/// A value without order in lists and without what is empty.
+/// The value without the order of lists and without empty values.
 fn plain(value: &Value) -> Option<Value> {
     match value {
         Value::Array(list) => {
@@ -186,7 +186,8 @@ fn plain(value: &Value) -> Option<Value> {
     }
 }
 
-/// What a difference says of document, facts and orphans. Stories are told again after a revert, which no preview shows.
+/// The document, facts and orphans of a difference. Episodes are left out: they are made again after a revert, which
+/// no preview shows.
 fn described(difference: &Difference) -> Value {
     let orphans: Vec<Seq> = difference.orphans_new.iter().map(|orphan| orphan.seq).collect();
     let items = serde_json::to_value(&difference.items).unwrap();
@@ -195,7 +196,7 @@ fn described(difference: &Difference) -> Value {
     json!([difference.core_changes, facts, orphans])
 }
 
-/// A step counts unless a later one that counts reverts it.
+/// A step is in effect unless a later step in effect reverts it.
 fn counts(done: &[Done], step: usize) -> bool {
     !(step + 1..done.len()).any(|later| done[later].reverts.contains(&step) && counts(done, later))
 }
@@ -221,7 +222,7 @@ fn tell(steps: &[Step], outcomes: &mut BTreeMap<&'static str, usize>) {
         } else {
             life.take(number, step);
         }
-        // What a revert brings about goes with it, and need not be named.
+        // The consequences of a revert go with it and need not be named.
         let last = if reverts.is_empty() { life.head() } else { head + 1 };
         done.push(Done { step: step.clone(), reverts, events: (head + 1..=last).collect() });
     }
@@ -237,7 +238,7 @@ fn tell(steps: &[Step], outcomes: &mut BTreeMap<&'static str, usize>) {
     }
 }
 
-/// A revert does what its preview says; and reverted itself, it leaves no trace.
+/// Checks that a revert matches its preview, and that reverting it leaves no trace.
 fn take_back(life: &Life, selection: &Selection, outcomes: &mut BTreeMap<&'static str, usize>) {
     let options = RevertOptions::default();
     let (me, before) = (id(ME), life.seen());

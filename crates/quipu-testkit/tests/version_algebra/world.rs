@@ -1,4 +1,4 @@
-//! Takes each command on an engine and on the model, and compares.
+//! Executes each command on an engine and on the model, and compares the results.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ const PATHS: [&[&str]; 12] = [
     &["grownE", "y"],
 ];
 
-/// Members of `uncategorized` that are promoted, and the categories they become.
+/// Members of `uncategorized` that are promoted, and the names of their categories.
 const GROWN: [(&str, &str); 3] = [("a", "grownA"), ("e", "grownE"), ("list", "grownList")];
 
 pub(crate) struct World<'a> {
@@ -43,9 +43,9 @@ pub(crate) struct World<'a> {
     rig: TestEngine,
     pub(crate) engine: Engine,
     model: BTreeMap<&'static str, Ledger>,
-    /// What was shown to each and is not written down.
+    /// The pending hits of each user.
     pub(crate) shown: BTreeMap<&'static str, BTreeMap<String, u64>>,
-    /// How often each outcome came about.
+    /// Counts of each outcome.
     pub(crate) seen: BTreeMap<&'static str, u64>,
 }
 
@@ -77,7 +77,7 @@ impl<'a> World<'a> {
             let past = number as Seq * 7919 % (self.ledger(touched).head() + 1);
             self.compare_at(&self.engine, touched, past);
             if number % 5 == 4 {
-                // What a restart would find: the newest snapshot that holds, and the events after it.
+                // The state after a restart: the newest valid snapshot and the events after it.
                 self.compare_now(&self.rig.engine((self.store)()), touched);
             }
         }
@@ -94,7 +94,7 @@ impl<'a> World<'a> {
         *self.seen.entry(outcome).or_default() += 1;
     }
 
-    /// Compares what came back with what the model expects, and remembers that this can happen.
+    /// Compares a result with the model's expectation, and counts the outcome.
     pub(crate) fn expect<T: std::fmt::Debug>(
         &mut self,
         expected: Result<(), &'static str>,
@@ -132,7 +132,7 @@ impl<'a> World<'a> {
 
     fn take(&mut self, command: &Command) {
         let user = USERS[usize::from(command.user())];
-        // Looking at a memory that holds nothing is not what this is about.
+        // Reading an empty memory is not tested here.
         let started = self.ledger(user).head() > 0;
         match command {
             Command::Say { text, session, key, .. } => self.say(user, *text, *session, *key),
@@ -185,7 +185,7 @@ impl<'a> World<'a> {
     }
 
     fn say(&mut self, user: &'static str, text: u8, session: u8, key: Option<u8>) {
-        // Few requests have keys, so that some come again.
+        // Few requests have keys, so that some are repeated.
         let (text, session) = if key.is_some() { (text % 2, 0) } else { (text % 8, session) };
         let text = format!("text {text}");
         let session = (session > 0).then(|| format!("session {session}"));
@@ -227,11 +227,11 @@ impl<'a> World<'a> {
         };
         let path: Path = PATHS[path].to_vec();
         let edited = self.ledger(user).now().core.set(&path, value.clone());
-        // A place is a word: the schema refuses the number.
+        // A place is a text: the schema rejects the number.
         let valid = match path[0] {
             "location" => matches!(value, Tree::Word(_)),
             "uncategorized" => true,
-            // A category that grew is there while its promotion counts.
+            // A promoted category exists while its promotion is in effect.
             grown => self.ledger(user).now().grown.contains(grown),
         };
         let edit = CoreEdit::Set(format!("/{}", path.join("/")), value.json());
@@ -384,7 +384,7 @@ impl<'a> World<'a> {
         let found = fork(&self.engine, &id(user), &id(into), When::Seq(at), &mut |_| {});
         let Some(receipt) = self.expect(expected, found, &(user, at, into)) else { return };
         let mut events = from.0[..at as usize].to_vec();
-        // One event of its own says where it comes from, and what of its past was erased since.
+        // An event of its own records its origin, and what was erased of its past.
         events
             .resize(receipt.seq as usize, Event { fact: Some(Fact::Permanent), session: None, key: None, changes: 1 });
         self.model.insert(into, Ledger(events));
@@ -456,7 +456,7 @@ impl<'a> World<'a> {
         assert_eq!(meta["version"], state.core_seq, "version of the core document of {user} at {version}");
     }
 
-    /// At the end of a history: every version, the proof, and a rebuild from nothing.
+    /// Checks at the end of a history: every version, the verification, and a rebuild.
     fn settle(&mut self, user: &'static str) {
         let ledger = self.ledger(user);
         if ledger.head() == 0 {

@@ -1,4 +1,4 @@
-//! What a patch does, and what it may not do.
+//! Tests applying patches and its limits.
 
 use serde_json::{Value, json};
 
@@ -110,19 +110,19 @@ fn what_cannot_be_done_is_refused() {
     }
 }
 
-/// Each operation alone is innocent; before a guard, 32 of them took nine seconds and ten gigabytes.
+/// Each operation alone is harmless; before there was a limit, 32 of them took nine seconds and ten gigabytes.
 #[test]
 fn a_copy_bomb_stops_at_the_size_bound() {
     let doubling = [json!({"op": "copy", "from": "", "path": "/c"}), json!({"op": "copy", "from": "", "path": "/d"})];
     let bomb: Vec<_> = doubling.into_iter().cycle().take(32).collect();
     let fault = apply(&json!({"text": "x".repeat(100)}), &patch(json!(bomb))).expect_err("the bomb is stopped");
     assert!(matches!(fault.kind, TooLarge | TooDeep), "{fault}");
-    // The size doubles or triples each time: no more than a few operations can have run.
+    // The size doubles or triples each time: only a few operations can have run.
     assert!(fault.op <= 24, "stopped only at {}", fault.op);
 
     let list: Vec<_> = std::iter::repeat_n(json!({"op": "copy", "from": "/l", "path": "/l/-"}), 100).collect();
     let fault = apply(&json!({"l": ["x".repeat(1000)]}), &patch(json!(list))).expect_err("the bomb is stopped");
-    // 1003 bytes doubled eight times would be over 256 KiB.
+    // 1003 bytes doubled eight times exceed 256 KiB.
     assert_eq!((fault.op, fault.kind), (8, TooLarge));
 }
 
@@ -135,7 +135,7 @@ fn a_depth_bomb_stops_at_the_depth_bound() {
     ];
     let bomb: Vec<_> = wrap.into_iter().cycle().take(99).collect();
     let fault = apply(&json!({"x": {}}), &patch(json!(bomb))).expect_err("the bomb is stopped");
-    // The document starts at depth 2 and each third operation adds one.
+    // The document starts at depth 2, and every third operation adds one.
     assert_eq!((fault.op, fault.kind), (3 * 30 + 2, TooDeep));
 }
 
@@ -226,7 +226,7 @@ fn replay_never_overwrites_what_it_does_not_know() {
     assert_eq!(replay(&document, &tested), Ok(json!({"identity": {"name": "Bo"}})));
 }
 
-/// The bound counts these bytes, so a change of how numbers are written would change what old patches do.
+/// The size limit counts these bytes: a change in how numbers are written would change how old patches replay.
 #[test]
 fn sizes_are_those_of_the_written_text() {
     for (value, bytes) in [

@@ -1,4 +1,4 @@
-//! What may be recorded, and what the categories hold.
+//! Tests which patches may be recorded, and the categories.
 
 use serde_json::{Value, json};
 
@@ -90,7 +90,7 @@ fn bombs_are_refused_before_they_are_recorded() {
         .map(|path| json!({"op": "copy", "from": "/uncategorized", "path": path}))
         .collect();
     check(&seed(), json!(bomb), Err("would be"));
-    // Guards repeat what they guard: a patch that shuffles large values would be stored many times over.
+    // Guards repeat the values they guard: a patch that shuffles large values would store them many times.
     let large = json!({"uncategorized": {"a": "x".repeat(100_000), "b": "y".repeat(100_000)}});
     let text = "x".repeat(100_000);
     let swap: Vec<_> = ["/uncategorized/a", "/uncategorized/b"]

@@ -1,4 +1,4 @@
-//! A difference reads as a person would tell it.
+//! Tests that differences are minimal and readable.
 
 use serde_json::{Value, json};
 

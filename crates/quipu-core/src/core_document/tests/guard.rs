@@ -1,4 +1,4 @@
-//! A guarded patch hits the values it was made for, or nothing.
+//! Tests that a guarded patch hits the intended values or nothing.
 
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ fn an_element_is_known_by_its_identity() {
     let by_id = json!({"l": [{"id": 7, "name": "n", "x": 1}]});
     let into = json!({"op": "add", "path": "/l/0/z", "value": 3});
     check(&by_id, json!([into]), json!([test("/l/0/id", json!(7)), into]));
-    // The target of a move is named as it is after the removal; the test names it as it is before.
+    // The target of a move names the state after the removal; the test names the state before it.
     let shifting = json!({"l": [{"id": 1}, {"id": 2, "x": 2}, {"id": 3, "x": 3}]});
     let shift = json!({"op": "move", "from": "/l/0", "path": "/l/1/x"});
     check(
@@ -98,7 +98,7 @@ fn an_index_means_another_element_once_the_list_has_moved() {
         json!([known, come, next]),
         json!([test("/l/1", json!("y")), known, come, test("/l/1", json!("x")), next]),
     );
-    // An appended element may stand elsewhere in another list.
+    // An appended element may have another index in another list.
     let append = json!({"op": "add", "path": "/l/-", "value": "v"});
     let last = json!({"op": "remove", "path": "/l/3"});
     check(&document, json!([append, last]), json!([append, test("/l/3", json!("v")), last]));

@@ -1,4 +1,4 @@
-//! Tests of the core document, and what they share.
+//! Tests of the core document, with shared helpers.
 
 mod apply;
 mod check;

@@ -1,4 +1,4 @@
-//! What holds for all documents and patches.
+//! Properties of all documents and patches.
 
 use json_patch::jsonptr::Pointer;
 use json_patch::{PatchOperation, RemoveOperation};
@@ -10,7 +10,7 @@ use crate::core_document::measure::measure;
 use crate::core_document::{Patch, apply, describe, diff, guarded, replay};
 use crate::limit;
 
-/// Few names, so that documents and patches meet; among them all that pointers treat specially.
+/// Few names, so that documents and patches overlap; they include all that pointers treat specially.
 const NAMES: [&str; 9] = ["a", "b", "id", "name", "0", "1", "-", "~/", ""];
 
 fn value() -> impl Strategy<Value = Value> {
@@ -45,7 +45,7 @@ fn operation() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A patch of those operations that apply one after the other, and at most one that does not.
+/// A patch of the operations that apply in sequence, with at most one that does not.
 fn fitting(document: &Value, ops: Vec<Value>, keep_first_fault: bool) -> Patch {
     let mut fits = Patch::default();
     for op in ops {
@@ -116,7 +116,7 @@ proptest! {
     fn a_guarded_patch_touches_the_same_values_everywhere(document in value(), before in operations(), ops in operations()) {
         let patch = guarded(&document, &fitting(&document, ops, false));
         let patch = patch.map_err(|fault| TestCaseError::fail(fault.to_string()))?;
-        // The other document has a different past, as after a revert.
+        // The other document has a different history, as after a revert.
         let other = apply(&document, &fitting(&document, before, false));
         let other = other.map_err(|fault| TestCaseError::fail(fault.to_string()))?;
         if replay(&other, &patch).is_ok() {
@@ -132,7 +132,7 @@ proptest! {
     }
 }
 
-/// True if what the operation takes away, reads or overwrites there is what it takes away, reads or overwrites here.
+/// True if the operation removes, reads or overwrites the same values in both documents.
 fn same_loss(here: &Value, there: &Value, op: &PatchOperation) -> bool {
     let same = |path: &Pointer| here.pointer(path.as_str()) == there.pointer(path.as_str());
     let overwritten = |document: &Value, path: &Pointer| match path.split_back() {

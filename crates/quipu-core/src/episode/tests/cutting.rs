@@ -11,7 +11,7 @@ const BIKE: &str = "My bicycle chain broke again and the brake pads squeal on ev
 const GLAD: &str = "What a wonderful evening, I love it and I am so happy.";
 const ANGRY: &str = "This is horrible, I hate it and I am furious and sad.";
 
-/// `A` for turns about gardens, `B` about bicycles, `+` and `-` for feelings, blanks for silences of a day.
+/// Builds turns: `A` is about gardens, `B` about bicycles, `+` and `-` express feelings, a blank is a silence of a day.
 fn turns_of(plan: &str) -> Vec<EpisodeTurn<'static>> {
     let mut day = 1;
     let mut turns = Vec::new();
@@ -67,7 +67,7 @@ fn only_silences_between_known_times_count() {
         (&[Some("10:00"), Some("10:31")], 2),
         (&[Some("10:00"), None, Some("10:31")], 2),
         (&[None, None, Some("10:31")], 1),
-        // Clocks that go back are no silence.
+        // A clock that goes back is not a silence.
         (&[Some("10:31"), Some("08:00")], 1),
     ];
     for (times, expected) in hours {
@@ -110,7 +110,7 @@ fn a_session_that_may_go_on_keeps_its_last_range_open() {
     }
 }
 
-/// Any conversation: texts, times and now and then a vector.
+/// Any conversation: texts, times and occasional missing vectors.
 fn conversations() -> impl Strategy<Value = Vec<(usize, Option<i64>, bool)>> {
     prop::collection::vec(
         (0usize..4, prop::option::weighted(0.8, prop_oneof![8 => 0i64..5, 1 => 40i64..90]), prop::bool::weighted(0.95)),
@@ -160,7 +160,7 @@ proptest! {
         for range in &ranges {
             prop_assert!((1..=turns_max).contains(&range.len()));
         }
-        // Whatever is shorter stands alone between two silences.
+        // Shorter ranges occur only between two silences.
         for pair in ranges.windows(2) {
             let short = pair.iter().any(|range| range.len() < turns_min);
             let known = turns[..pair[1].start].iter().rev().find_map(|turn| turn.said_at);

@@ -1,4 +1,4 @@
-//! Tests of the parts together.
+//! Integration tests of the episode module.
 
 mod cutting;
 mod story;
@@ -14,7 +14,7 @@ fn at(time: &str) -> Timestamp {
     time.parse().expect("a time")
 }
 
-/// The turns of a conversation of two people, at no known time.
+/// Turns of a conversation of two people, without times.
 fn dialogue<'a>(said: &[(&'a str, &'a str)]) -> Vec<EpisodeTurn<'a>> {
     said.iter()
         .enumerate()

@@ -1,4 +1,4 @@
-//! One small conversation, cut and told: to be read.
+//! A readable example: one small conversation, split and summarised.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::super::{AnalysedSession, EpisodeTurn, SegmentOptions};
 use super::{at, dialogue};
 use crate::id::{ItemId, ItemKind};
 
-/// Mira plans a balcony garden, quarrels with Jonas over a scratched car, and the next day tells of an interview.
+/// Mira plans a balcony garden, quarrels with Jonas over a scratched car, and the next day reports on an interview.
 const SAID: [(&str, &str); 18] = [
     ("Mira", "Hi Jonas! I finally started the balcony garden this weekend."),
     ("Jonas", "Nice! What did you plant in the garden?"),

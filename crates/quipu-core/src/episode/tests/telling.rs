@@ -10,7 +10,7 @@ use crate::id::{ItemId, ItemKind};
 use crate::item::Episode;
 use crate::source::Role;
 
-/// Speakers and what they say, in order.
+/// Speakers with their messages, in order.
 type Said<'a> = &'a [(&'a str, &'a str)];
 
 const EPISODE: ItemId = ItemId { kind: ItemKind::Episode, bits: 7 };
@@ -129,7 +129,7 @@ fn facts_and_their_places_are_named_once() {
     assert_eq!(episode.related_paths, ["/b", "/a"]);
 }
 
-/// Any text, with more words and marks than chance would give.
+/// Any text, with more words and punctuation than random characters contain.
 const TEXT: &str = "(\\PC{0,8}|[ .!?\n]|cat|the |I |Ghent |東|very-long-|```){0,60}";
 
 proptest! {
@@ -154,7 +154,7 @@ proptest! {
         let kept = said.iter().zip(&session.sentences).flat_map(|((_, text), all)| {
             all.iter().filter(|sentence| !sentence.words.is_empty()).map(|sentence| &text[sentence.span.clone()])
         });
-        // Every chosen sentence stands in the excerpt as it was said, unless it was too long for any page.
+        // The excerpt contains every chosen sentence verbatim, unless it was too long.
         let verbatim = kept.filter(|sentence| episode.raw_excerpt.contains(sentence)).count();
         prop_assert_eq!(verbatim == 0, episode.summary.is_empty() || episode.raw_excerpt.ends_with('…'));
         prop_assert_eq!(told(&turns), episode);

@@ -1,10 +1,10 @@
-//! What recurs, what does not, and how it is called.
+//! Tests mining and naming of patterns.
 
 use super::world::{World, day};
 use crate::evolve::{DueStatus, PromotionThresholds};
 use serde_json::json;
 
-/// Sets values day by day, and compares what is due on the last of them.
+/// Sets values day by day and compares the due patterns on the last day.
 fn check(title: &str, written: &[(i64, &str, serde_json::Value)], due: &[(&str, &str)]) {
     let mut world = World::new();
     for (at, pointer, value) in written {

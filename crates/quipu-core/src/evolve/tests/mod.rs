@@ -1,4 +1,4 @@
-//! Patterns, names, fields, plans: as tables, and as a property of random documents.
+//! Tests of patterns, names, fields and plans, as tables and as properties of random documents.
 
 mod mining;
 mod moving;

@@ -1,4 +1,4 @@
-//! What moves where, and what is left of it when a part of its past no longer counts.
+//! Tests what a promotion moves, and the result when a part of its history no longer counts.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn the_seeds_notes_on_sleep_become_a_category_of_the_seeds_shape() {
         json!({"sleepHealth": {
             "challenges": "Having trouble staying asleep",
             "impact": "Higher BG after poor sleep",
-            "optional": ["Started using sleep mask"],
+            "aids": ["Started using sleep mask"],
         }})
     );
     assert_eq!(
@@ -32,7 +32,7 @@ fn the_seeds_notes_on_sleep_become_a_category_of_the_seeds_shape() {
     assert_eq!(world.survey(3), [], "nothing is left to do");
 }
 
-/// Promotes a pattern of a document, and compares what it becomes.
+/// Promotes a pattern of a document and compares the result.
 fn check(title: &str, before: &[(&str, Value)], candidate: &str, after: &Value) {
     let mut world = World::new();
     for (n, (pointer, value)) in before.iter().enumerate() {
@@ -126,19 +126,19 @@ fn what_comes_later_joins_the_category() {
         json!({"sleepHealth": {
             "challenges": ["Having trouble staying asleep", "Trouble waking up"],
             "impact": "Higher BG after poor sleep",
-            "optional": ["Started using sleep mask", "Bought a sleep tracker"],
+            "aids": ["Started using sleep mask", "Bought a sleep tracker"],
             "notes": ["Two pillows"],
         }})
     );
     let evolution = world.memory.core_with_meta()["_meta"]["schemaEvolution"].clone();
     assert_eq!(evolution[1]["change"], "moved sleep to sleepHealth");
-    // A dynamic category of that name joins too, list by list.
-    world.set(8, "/dynamicCategories/sleep/data/optional", json!(["earplugs", "tea"]));
+    // A dynamic category of that name is merged too, list by list.
+    world.set(8, "/dynamicCategories/sleep/data/aids", json!(["earplugs", "tea"]));
     world.set(8, "/dynamicCategories/sleep/data/impact", json!("Tired"));
     world.promote(9, "sleep", None);
     let after = world.memory.core();
     assert_eq!(
-        after["sleepHealth"]["optional"],
+        after["sleepHealth"]["aids"],
         json!(["Started using sleep mask", "Bought a sleep tracker", "earplugs", "tea"])
     );
     assert_eq!(after["sleepHealth"]["impact2"], "Tired");
@@ -187,18 +187,18 @@ fn a_part_that_no_longer_counts_is_passed_over() {
     let mut world = World::of_sleep();
     world.promote(3, "sleep", None);
     world.set(4, "/sleepHealth/duration", "7 hours");
-    // The second note was a mistake: the rest of the category stays, and what came later too.
+    // The second note was a mistake: the rest of the category stays, including later additions.
     let without = world.without(&[2], &[]);
     assert!(without.orphans().is_empty(), "{:?}", without.orphans());
     assert_eq!(
         *without.core(),
         json!({"sleepHealth": {
             "challenges": "Having trouble staying asleep",
-            "optional": ["Started using sleep mask"],
+            "aids": ["Started using sleep mask"],
             "duration": "7 hours",
         }})
     );
-    // Erased, it is the same.
+    // The result after an erasure is the same.
     assert_eq!(world.without(&[], &[(2, 0)]).core(), without.core());
     // Without any of the notes there is nothing to promote.
     let empty = world.without(&[1, 2, 3], &[]);
@@ -219,7 +219,7 @@ fn a_memory_grows_so_many_categories() {
     assert!(refusal.to_string().contains("at most 64 categories"), "{refusal}");
     world.promote(2, "bee", Some("bees0"));
     assert_eq!(world.memory.core()["bees0"], json!({"notes": ["A hive", "A hive"]}));
-    // What somebody else wrote into a ledger is held to the same.
+    // Forged promotions are checked in the same way.
     let mut forged = World::of_sleep().plan("sleep", None).unwrap();
     forged.promotion.name = "uncategorized".to_owned();
     assert!(World::of_sleep().memory.check(forged.changes().iter()).is_err());

@@ -1,4 +1,4 @@
-//! Whatever stands there: a promotion loses nothing, can be taken back, and is done once.
+//! Properties: a promotion loses nothing, can be reverted, and happens once.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -32,7 +32,7 @@ fn any_value() -> impl Strategy<Value = Value> {
 fn any_name() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => proptest::collection::vec(proptest::sample::select(&WORDS[..]), 1..3).prop_map(|words| words.join("_")),
-        1 => proptest::sample::select(&["notes", "optional", "challenges", "a/b", "c~d", "0"][..]).prop_map(str::to_owned),
+        1 => proptest::sample::select(&["notes", "aids", "challenges", "a/b", "c~d", "0"][..]).prop_map(str::to_owned),
     ]
 }
 
@@ -47,7 +47,7 @@ fn any_step() -> impl Strategy<Value = (i64, String, Value)> {
     (0..6i64, place, any_value())
 }
 
-/// Every value that is not made of others, as text, sorted.
+/// Every scalar value as text, sorted.
 fn leaves(value: &Value) -> Vec<String> {
     fn walk(value: &Value, found: &mut Vec<String>) {
         match value {
@@ -77,7 +77,7 @@ proptest! {
                 world.set(at, &pointer, value);
             }
         }
-        // Everything that recurs is promoted, one after the other, until nothing does.
+        // Promotes every recurring pattern until none is left.
         let mut rounds = 0;
         while let Some(candidate) = mine(&world.memory).into_iter().next() {
             rounds += 1;
@@ -93,13 +93,13 @@ proptest! {
             let reverted = again(&world, &[last]);
             prop_assert_eq!(reverted.core(), &before);
         }
-        // From the ledger alone, and from a snapshot, it is the same memory.
+        // Replaying the ledger and reading a snapshot give the same memory.
         let replayed = again(&world, &[]);
         prop_assert_eq!(&replayed, &world.memory);
         let read = Memory::decode(&world.memory.encode().unwrap()).unwrap();
         prop_assert_eq!(&read, &world.memory);
         prop_assert!(world.memory.orphans().is_empty());
-        // Without the first event nothing is half applied.
+        // Without the first event nothing is partly applied.
         let partial = again(&world, &[1]);
         let categories = Categories::of(&world.registry, partial.schema());
         prop_assert_eq!(categories.validate(partial.core()), Ok(()));

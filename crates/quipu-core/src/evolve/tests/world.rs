@@ -17,7 +17,7 @@ pub(super) struct World {
     pub(super) events: Vec<Event>,
 }
 
-/// So many days after the first.
+/// The given number of days after the first.
 pub(super) fn day(number: i64) -> Timestamp {
     "2026-03-01T09:00:00Z".parse::<Timestamp>().unwrap() + (24 * number).hours()
 }
@@ -32,7 +32,7 @@ impl World {
         }
     }
 
-    /// The seed's three notes on sleep, one a day.
+    /// The three notes on sleep of the seed, one a day.
     pub(super) fn of_sleep() -> Self {
         let mut world = Self::new();
         world.set(0, "/uncategorized/sleep_note_1", "Having trouble staying asleep");
@@ -70,13 +70,13 @@ impl World {
         evolve::survey(&self.memory, categories, &PromotionThresholds::default(), &TakenBack::default(), day(at))
     }
 
-    /// What is due, as pattern and name.
+    /// The due patterns, as pattern and name.
     pub(super) fn due(&self, at: i64) -> Vec<(String, String)> {
         let due = self.survey(at).into_iter().filter(Survey::is_due);
         due.map(|one| (one.candidate.key, one.proposed.unwrap().name)).collect()
     }
 
-    /// The memory if these events had not counted, replayed from the first one; with these changes erased.
+    /// The memory replayed without these events and with these changes erased.
     pub(super) fn without(&self, skipped: &[u64], erased: &[(u64, usize)]) -> Memory {
         let mut memory = Memory::new(self.memory.user().clone(), skipped.iter().copied().collect());
         for event in &self.events {

@@ -1,7 +1,5 @@
-//! The rules of a language: its data file, the patterns in it, and how they are compiled and searched together.
+//! The rules of a language: its data file, its patterns, and their compilation and combined search.
 
-pub(in crate::extract) mod compiled;
-pub(in crate::extract) mod language;
 pub(in crate::extract) mod needles;
 pub(in crate::extract) mod pattern;
 pub(in crate::extract) mod table;

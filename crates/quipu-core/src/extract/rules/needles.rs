@@ -1,20 +1,20 @@
-//! What a text must have for a pattern to match: read off the pattern, without compiling it.
+//! Derives the substrings a text must contain for a pattern to match, without compiling the pattern.
 
-/// Bytes of the shortest needle worth looking for.
+/// Minimum length of a needle in bytes.
 const LENGTH_MIN: usize = 2;
-/// Needles for one need, at most.
+/// Maximum number of needles of one need.
 const COUNT_MAX: usize = 1200;
-/// Needs of one pattern, at most.
+/// Maximum number of needs of a pattern.
 const NEEDS_MAX: usize = 3;
-/// A second need that more texts meet tells too little; see [`worth`].
+/// Maximum [`worth`] of a second need; more frequent needs filter too little.
 const WORTH_MAX: f64 = 2.5;
 
-/// Lists of words, in lower case: of each of them every match of the pattern has at least one word. Empty if none can be
-/// told.
+/// Returns lists of lower-case words; every match of the pattern contains at least one word of each list. Empty if none
+/// can be derived.
 pub(in crate::extract) fn needles(pattern: &str) -> Vec<Vec<String>> {
     let mut reading = Reading { rest: pattern };
     let mut found = reading.alternatives();
-    // What is left was not understood.
+    // The remainder could not be parsed.
     if !reading.rest.is_empty() {
         return Vec::new();
     }
@@ -22,22 +22,22 @@ pub(in crate::extract) fn needles(pattern: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// A pattern, from left to right.
+/// The unread rest of a pattern.
 struct Reading<'a> {
     rest: &'a str,
 }
 
-/// What one stretch needs, the rarest first; empty: nothing that can be told.
+/// The needs of a part of a pattern, rarest first; empty if unknown.
 type Needs = Vec<Vec<String>>;
 
 impl Reading<'_> {
-    /// `a|b|c`, up to a closing bracket or the end.
+    /// Parses `a|b|c`, up to a closing bracket or the end.
     fn alternatives(&mut self) -> Needs {
         let mut all = self.sequence();
         while let Some(rest) = self.rest.strip_prefix('|') {
             self.rest = rest;
             let one = self.sequence();
-            // Of several alternatives only one need each can be told, and together they are one.
+            // Takes one need of each alternative and merges them into a single need.
             all = match (all.into_iter().next(), one.into_iter().next()) {
                 (Some(mut all), Some(mut one)) => {
                     all.append(&mut one);
@@ -49,7 +49,7 @@ impl Reading<'_> {
         all
     }
 
-    /// One alternative: the rarest of what its parts need.
+    /// Parses one alternative and returns the rarest needs of its parts.
     fn sequence(&mut self) -> Needs {
         let mut all = Vec::new();
         let mut word = String::new();
@@ -80,7 +80,7 @@ impl Reading<'_> {
         rarest(all)
     }
 
-    /// A letter belongs to the word unless it can be left out.
+    /// Appends a letter to the word unless it is optional.
     fn literal(&mut self, c: char, word: &mut String, all: &mut Needs) {
         let repeated = self.rest.starts_with(['?', '*', '+', '{']);
         if !self.optional() {
@@ -123,7 +123,7 @@ impl Reading<'_> {
         Vec::new()
     }
 
-    /// The character meant by a backslash and what follows it, if it is one.
+    /// The character an escape sequence denotes, if it is a literal.
     fn escaped(&mut self) -> Option<char> {
         let c = self.rest.chars().next()?;
         self.rest = &self.rest[c.len_utf8()..];
@@ -136,7 +136,7 @@ impl Reading<'_> {
         (!c.is_alphanumeric()).then_some(c)
     }
 
-    /// Passes over a repetition; true if what it repeats can be left out.
+    /// Skips a repetition; returns true if the repeated part is optional.
     fn optional(&mut self) -> bool {
         let mut optional = false;
         while let Some(c) = self.rest.chars().next().filter(|c| "?*+{".contains(*c)) {
@@ -150,7 +150,7 @@ impl Reading<'_> {
     }
 }
 
-/// The end of a word.
+/// Ends a word.
 fn keep(word: &mut String, all: &mut Needs) {
     let word = std::mem::take(word);
     if word.len() >= LENGTH_MIN {
@@ -158,7 +158,7 @@ fn keep(word: &mut String, all: &mut Needs) {
     }
 }
 
-/// Those that the fewest texts meet, and of the others only what tells much.
+/// Returns the rarest need, and others only if they are selective.
 fn rarest(mut all: Needs) -> Needs {
     all.sort_by(|one, other| worth(one).total_cmp(&worth(other)));
     let mut first = true;
@@ -167,7 +167,7 @@ fn rarest(mut all: Needs) -> Needs {
     all
 }
 
-/// How many texts meet a need, roughly: less is better.
+/// Estimated frequency of a need; lower is better.
 fn worth(needs: &[String]) -> f64 {
     needs.iter().map(|needle| needle.len().clamp(1, 8)).map(|length| 1.0 / (length * length * length) as f64).sum()
 }

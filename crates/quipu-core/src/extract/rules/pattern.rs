@@ -1,7 +1,7 @@
-//! Patterns: regular expressions in which `{name}` stands for a macro or a word list.
+//! Patterns: regular expressions in which `{name}` expands to a macro or a word list.
 //!
-//! A pattern is compiled when a text first has words that every match of it needs, so that reading one sentence does not
-//! cost the compilation of every rule.
+//! A pattern is compiled only when a text contains words that every match needs, so that reading one sentence does not
+//! compile every rule.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -10,47 +10,54 @@ use std::sync::OnceLock;
 
 use regex::{CaptureMatches, Captures, Match, Matches, Regex, RegexBuilder};
 
-use crate::extract::rules::language::Language;
 use crate::extract::rules::needles::needles;
 use crate::refusal::Refusal;
 
-/// Memory a compiled pattern may take.
+/// Maximum size of a compiled pattern in bytes.
 const SIZE_MAX: usize = 32 << 20;
-/// Bytes of a pattern with its words spelled out.
+/// Maximum length of an expanded pattern in bytes.
 const SPELLED_MAX: usize = 1 << 19;
-/// Macros stand in macros at most so deep.
+/// Maximum nesting depth of macros.
 const DEPTH_MAX: usize = 8;
-/// Kinds of bytes a needle is looked up by: those of its first two.
+/// Number of byte classes used to index needles by their first two bytes.
 const KINDS: usize = 32;
-/// Bytes of a needle that are compared at once.
+/// Number of bytes of a needle that are compared at once.
 const HEAD: usize = 8;
 
-/// Spells out the patterns of one language.
+/// What `{name}` may stand for in a pattern: a macro, the words of a list, or the keys of a table.
+#[derive(Clone, Copy)]
+pub(in crate::extract) struct Names<'a> {
+    pub(in crate::extract) macros: &'a BTreeMap<String, String>,
+    pub(in crate::extract) lists: &'a BTreeMap<String, Vec<String>>,
+    pub(in crate::extract) tables: &'a BTreeMap<String, BTreeMap<String, String>>,
+}
+
+/// Expands the patterns of one language.
 pub(in crate::extract) struct Patterns<'a> {
-    language: &'a Language,
-    /// Every pattern is compiled at once, to see whether it can be.
+    names: Names<'a>,
+    /// True to compile every pattern immediately, for validation.
     checks: bool,
-    /// What each name stands for, spelled out once.
+    /// Cache of expanded names.
     meanings: RefCell<BTreeMap<String, String>>,
 }
 
-/// A pattern that is compiled when it is needed.
+/// A pattern that is compiled on first use.
 #[derive(Debug, Clone)]
 pub(in crate::extract) struct Pattern {
     spelled: String,
-    /// Of each of these, one is in every text it matches, in lower case; empty: unknown.
+    /// Every match contains one of each list, in lower case; empty if unknown.
     needles: Vec<Vec<String>>,
     compiled: OnceLock<Option<Regex>>,
-    /// The same for texts in which letters stand that are not ASCII.
+    /// The variant for texts with non-ASCII letters.
     wide: OnceLock<Option<Regex>>,
 }
 
 impl<'a> Patterns<'a> {
-    pub(in crate::extract) fn new(language: &'a Language, checks: bool) -> Self {
-        Self { language, checks, meanings: RefCell::default() }
+    pub(in crate::extract) fn new(names: Names<'a>, checks: bool) -> Self {
+        Self { names, checks, meanings: RefCell::default() }
     }
 
-    /// One pattern; `owner` is named if it is wrong.
+    /// Creates a pattern; errors name `owner`.
     pub(in crate::extract) fn one(&self, owner: &str, pattern: &str) -> Result<Pattern, Refusal> {
         let spelled = self.spell(owner, pattern, 0)?;
         let needles = needles(&spelled);
@@ -66,17 +73,17 @@ impl<'a> Patterns<'a> {
         Ok(pattern)
     }
 
-    /// One pattern, where there is one.
+    /// Creates an optional pattern.
     pub(in crate::extract) fn maybe(&self, owner: &str, pattern: Option<&String>) -> Result<Option<Pattern>, Refusal> {
         pattern.map(|pattern| self.one(owner, pattern)).transpose()
     }
 
-    /// One pattern that must match at the beginning.
+    /// Creates a pattern anchored to the beginning.
     pub(in crate::extract) fn start(&self, owner: &str, pattern: &str) -> Result<Pattern, Refusal> {
         self.one(owner, &format!("^(?:{pattern})"))
     }
 
-    /// Several patterns with one search to tell which of them can match at all.
+    /// Creates several patterns with a combined prefilter.
     pub(in crate::extract) fn any(&self, owner: &str, patterns: &[String]) -> Result<AnyOf, Refusal> {
         Ok(AnyOf::of(patterns.iter().map(|pattern| self.one(owner, pattern)).collect::<Result<_, _>>()?))
     }
@@ -88,7 +95,7 @@ impl<'a> Patterns<'a> {
             spelled.push_str(&rest[..range.start]);
             spelled.push_str(&self.meaning(owner, name, depth)?);
             if spelled.len() > SPELLED_MAX {
-                return Err(wrong(owner, "the pattern grows without end"));
+                return Err(wrong(owner, "the expanded pattern is too long"));
             }
             rest = &rest[range.end..];
         }
@@ -101,16 +108,16 @@ impl<'a> Patterns<'a> {
             return Ok(known.clone());
         }
         if depth > DEPTH_MAX {
-            return Err(wrong(owner, &format!("{{{name}}} stands in itself")));
+            return Err(wrong(owner, &format!("{{{name}}} refers to itself")));
         }
-        let meaning = if let Some(pattern) = self.language.macros.get(name) {
+        let meaning = if let Some(pattern) = self.names.macros.get(name) {
             format!("(?:{})", self.spell(owner, pattern, depth + 1)?)
-        } else if let Some(words) = self.language.lists.get(name) {
+        } else if let Some(words) = self.names.lists.get(name) {
             either(words.iter().map(String::as_str))
-        } else if let Some(table) = self.language.tables.get(name) {
+        } else if let Some(table) = self.names.tables.get(name) {
             either(table.keys().map(String::as_str))
         } else {
-            return Err(wrong(owner, &format!("nothing is called {{{name}}}")));
+            return Err(wrong(owner, &format!("unknown name {{{name}}}")));
         };
         self.meanings.borrow_mut().insert(name.to_owned(), meaning.clone());
         Ok(meaning)
@@ -146,18 +153,18 @@ impl Pattern {
         self.for_text(text).filter(|regex| regex.is_match(text)).map(all).into_iter().flatten()
     }
 
-    /// The names of its groups.
+    /// Names of the capture groups.
     pub(in crate::extract) fn groups(&self) -> impl Iterator<Item = &str> {
         self.spelled.split("(?P<").skip(1).filter_map(|rest| rest.split_once('>')).map(|(name, _)| name)
     }
 
     fn build(&self, wide: bool) -> Result<Regex, regex::Error> {
-        // A word boundary between ASCII letters is many times faster, but would end "Inês" after "In".
+        // An ASCII word boundary is many times faster, but would split "Inês" after "In".
         let spelled = if wide { self.spelled.clone() } else { self.spelled.replace(r"\b", r"(?-u:\b)") };
         RegexBuilder::new(&spelled).case_insensitive(true).size_limit(SIZE_MAX).build()
     }
 
-    /// The compiled pattern if it can match; one that is wrong matches nothing.
+    /// Returns the compiled pattern if it can match; an invalid pattern never matches.
     fn for_text(&self, text: &str) -> Option<&Regex> {
         let wide = is_wide(text);
         if let Some(compiled) = if wide { self.wide.get() } else { self.compiled.get() } {
@@ -178,14 +185,14 @@ impl Pattern {
     }
 }
 
-/// Any of the words, the longest first.
+/// An alternation of the words, longest first.
 pub(in crate::extract) fn either<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let mut words: Vec<String> = words.map(regex::escape).collect();
     words.sort_by_key(|word| std::cmp::Reverse(word.len()));
     format!("(?:{})", words.join("|"))
 }
 
-/// The first `{name}` and where it stands.
+/// Finds the first `{name}` and its range.
 fn placeholder(pattern: &str) -> Option<(std::ops::Range<usize>, &str)> {
     let mut from = 0;
     while let Some(open) = pattern[from..].find('{').map(|at| at + from) {
@@ -199,7 +206,7 @@ fn placeholder(pattern: &str) -> Option<(std::ops::Range<usize>, &str)> {
     None
 }
 
-/// True if there are letters in it that are not ASCII.
+/// Returns true if the text has non-ASCII letters.
 fn is_wide(text: &str) -> bool {
     !text.is_ascii() && text.chars().any(|c| !c.is_ascii() && c.is_alphabetic())
 }
@@ -211,7 +218,7 @@ fn lower(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// The groups of the first match. To see that there is none takes far less than to make room for groups.
+/// Groups of the first match. `is_match` is far cheaper than allocating groups.
 fn captures<'t>(regex: &Regex, text: &'t str) -> Option<Captures<'t>> {
     if regex.is_match(text) { regex.captures(text) } else { None }
 }
@@ -220,21 +227,21 @@ fn captures<'t>(regex: &Regex, text: &'t str) -> Option<Captures<'t>> {
 #[derive(Debug, Clone, Default)]
 pub(in crate::extract) struct AnyOf {
     each: Vec<Pattern>,
-    /// For each pattern a bit for everything it needs.
+    /// Bit mask of the needs of each pattern.
     needs: Vec<u8>,
-    /// Needles by the kinds of their first bytes.
+    /// Needles by the classes of their first two bytes.
     by_start: Vec<Vec<Needle>>,
 }
 
-/// Letters some patterns need.
+/// A substring some patterns need.
 #[derive(Debug, Clone)]
 struct Needle {
     letters: String,
-    /// The first of them in one number, so that one comparison tells most of what is none.
+    /// Its first bytes as one number, so that one comparison rejects most candidates.
     head: u64,
-    /// The bits of `head` that count.
+    /// Mask of the significant bits of `head`.
     mask: u64,
-    /// The patterns, each with the bits of its needs that are met.
+    /// The patterns, each with the bits of the needs this needle satisfies.
     meets: Vec<(usize, u8)>,
 }
 
@@ -265,23 +272,23 @@ impl AnyOf {
         Self { each, needs, by_start }
     }
 
-    /// The patterns that match, in their order, with their groups.
+    /// Returns the matching patterns in order, with their groups.
     pub(in crate::extract) fn all<'t>(&self, text: &'t str) -> Vec<(usize, Captures<'t>)> {
         self.possible(text).filter_map(|(at, regex)| Some((at, captures(regex, text)?))).collect()
     }
 
-    /// Every match of every pattern.
+    /// Returns every match of every pattern.
     pub(in crate::extract) fn every<'t>(&self, text: &'t str) -> Vec<(usize, Captures<'t>)> {
         let each = self.possible(text).filter(|(_, regex)| regex.is_match(text));
         each.flat_map(|(at, regex)| regex.captures_iter(text).map(move |groups| (at, groups))).collect()
     }
 
-    /// Which of them match.
+    /// Indices of the matching patterns.
     pub(in crate::extract) fn which(&self, text: &str) -> impl Iterator<Item = usize> {
         self.possible(text).filter(move |(_, regex)| regex.is_match(text)).map(|(at, _)| at)
     }
 
-    /// The patterns whose needles the text has, in their order.
+    /// The patterns whose needles occur in the text, in order.
     fn possible(&self, text: &str) -> impl Iterator<Item = (usize, &Regex)> {
         let (lower, wide) = (lower(text), is_wide(text));
         let bytes = lower.as_bytes();
@@ -308,7 +315,7 @@ fn head(bytes: &[u8]) -> u64 {
     }
 }
 
-/// Where the needles stand that begin with bytes of the kinds of these two.
+/// Index of the needles whose first two bytes are of these classes.
 fn kinds(first: u8, second: u8) -> usize {
     let kind = |byte: u8| usize::from(byte) % KINDS;
     kind(first) * KINDS + kind(second)

@@ -1,10 +1,10 @@
-//! Rules that are searched for together: each has several patterns.
+//! A table of rules with several patterns each, searched together.
 
 use regex::Captures;
 
 use crate::extract::rules::pattern::{AnyOf, Pattern};
 
-/// Rules, and one search for the patterns of all of them.
+/// Rules with a combined search over their patterns.
 #[derive(Debug)]
 pub(in crate::extract) struct RuleTable<T> {
     pub(in crate::extract) rules: Vec<T>,
@@ -14,7 +14,7 @@ pub(in crate::extract) struct RuleTable<T> {
 }
 
 impl<T> RuleTable<T> {
-    /// Rules with their patterns.
+    /// Creates a table of rules with their patterns.
     pub(in crate::extract) fn new(rules: Vec<(T, Vec<Pattern>)>) -> Self {
         let owners = rules.iter().enumerate().flat_map(|(at, (_, patterns))| vec![at; patterns.len()]).collect();
         let (rules, patterns): (Vec<T>, Vec<Vec<Pattern>>) = rules.into_iter().unzip();
@@ -26,12 +26,12 @@ impl<T> RuleTable<T> {
         self.rules.get(*self.owners.get(pattern)?)
     }
 
-    /// The rules whose patterns match, in the order of the patterns, with the first match of each.
+    /// The rules whose patterns match, in pattern order, with the first match of each.
     pub(in crate::extract) fn all<'t>(&self, text: &'t str) -> impl Iterator<Item = (&T, Captures<'t>)> {
         self.patterns.all(text).into_iter().filter_map(|(at, groups)| Some((self.rule(at)?, groups)))
     }
 
-    /// The same with every match.
+    /// Like [`Self::all`], with every match.
     pub(in crate::extract) fn every<'t>(&self, text: &'t str) -> impl Iterator<Item = (&T, Captures<'t>)> {
         self.patterns.every(text).into_iter().filter_map(|(at, groups)| Some((self.rule(at)?, groups)))
     }

@@ -1,4 +1,4 @@
-//! What people who had not seen the rules found read wrongly, and the sentences nearest to it that are right.
+//! Misreadings found by people who had not seen the rules, with the nearest correct sentences.
 
 use super::*;
 
@@ -64,7 +64,7 @@ fn partners_leave_in_many_words() {
     }
 }
 
-/// When the first claim of a text begins and ends; today is Saturday, 14 March 2026.
+/// Asserts the validity of the first claim of a text; today is Saturday, 14 March 2026.
 #[track_caller]
 fn check_days(text: &str, from: &str, until: &str) {
     let read = RULES.read(&reading(text));

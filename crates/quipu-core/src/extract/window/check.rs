@@ -1,8 +1,8 @@
-//! Which of a model's operations are taken.
+//! Validates the operations of a model.
 //!
-//! An operation is taken if its quote stands in a message of a person that is to be read now, if the value, the names and
-//! the numbers it uses were said, if the item it names was shown, and if it does not pass off pasted text or an instruction
-//! as the user's word. Nothing here looks at what language it is in, but for denials, which only ever ask a person.
+//! An operation is accepted if its quote occurs in a new message of a person; its value, names and numbers were
+//! mentioned; the item it refers to was shown; and it does not present pasted text or an instruction as the user's
+//! word. The checks are independent of the language, except for denials, which only lead to a review.
 
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -22,27 +22,27 @@ use crate::guard;
 use crate::id::ItemId;
 use crate::predicate::{Predicates, normal, slug};
 
-/// Longest value and longest sentence, in bytes.
+/// Maximum length of a value and of a sentence, in bytes.
 const VALUE_BYTES_MAX: usize = 160;
 const SENTENCE_BYTES_MAX: usize = 320;
-/// Least share of a value's words that must have been said.
+/// Minimum share of a value's words that must have been mentioned.
 const VALUE_SAID_MIN: f64 = 0.5;
-/// Most operations taken of one window.
+/// Maximum number of operations accepted per window.
 const OPERATIONS_MAX: usize = 200;
-/// Dates farther from the message than this are slips.
+/// Dates farther from the message than this are treated as errors.
 const YEARS_BEFORE_MAX: i16 = 120;
 const YEARS_AFTER_MAX: i16 = 30;
-/// Confidence of a claim that stands in the user's own words.
+/// Confidence of a claim in the user's own words.
 const CONFIDENCE: f64 = 0.9;
-/// Why an operation is refused whose value has names or numbers of its own.
+/// Refusal of a value with names or numbers of its own.
 const NOT_SAID: &str = "its value was not said";
-/// Relations of what no relation was named for, by kind.
+/// Default predicates by kind.
 const EVENT: &str = "did";
 const PLAN: &str = "plans";
 const RULE: &str = "constraint";
 const PREFERENCE: &str = "prefers";
 
-/// Sorts an answer by the sources it quotes, and says of every operation that is not taken why.
+/// Groups an answer by the sources it quotes and gives a reason for every operation that is rejected.
 pub fn check(window: &Window, predicates: &Predicates, answer: &ModelReply) -> CheckedReply {
     let mut taken = CheckedReply::new();
     let new = || window.messages.iter().filter(|message| message.is_new && message.speaker != Speaker::Assistant);
@@ -75,7 +75,7 @@ pub fn check(window: &Window, predicates: &Predicates, answer: &ModelReply) -> C
     taken
 }
 
-/// What rules have read and the model says is wrong, with what it reads otherwise in the same words.
+/// Collects the items of rules that the model rejects, unless an operation refers to them.
 fn misread(window: &Window, answer: &ModelReply, taken: &mut CheckedReply) {
     let judged: BTreeMap<&str, bool> = answer.readings.iter().map(|one| (one.id.as_str(), one.right)).collect();
     let used: Vec<&str> = answer.operations.iter().map(|one| one.id.as_str()).collect();
@@ -108,12 +108,12 @@ struct Judge<'a> {
 impl Judge<'_> {
     fn operation(&self, operation: &Operation, quoted: Option<&WindowView>) -> Result<AcceptedOperation, Refusal> {
         let nowhere = |reason| (0..0, reason);
-        let message = quoted.ok_or(nowhere("it names no message of a person that is to be read"))?;
+        let message = quoted.ok_or(nowhere("it cites no new message of a person"))?;
         let span = grounding::place(&message.text, &operation.quote)
-            .ok_or(nowhere("its quote does not stand in the message"))?;
+            .ok_or(nowhere("its quote does not occur in the message"))?;
         let refuse = |reason| (span.clone(), reason);
         if is_pasted(&message.text, &span) {
-            return Err(refuse("its quote stands in text that was quoted or pasted"));
+            return Err(refuse("its quote is part of quoted or pasted text"));
         }
         let is_rule = operation.kind == Kind::Rule;
         let instructs = guard::looks_like_instructions(&operation.sentence)
@@ -134,7 +134,7 @@ impl Judge<'_> {
         }
     }
 
-    /// A task that has become another one is given up: its title does not change.
+    /// Drops a task that became another one, since titles do not change.
     fn given_up(&self, operation: &Operation, task: &ModelTask) -> Option<ModelTask> {
         let held = self.window.known.iter().find(|item| item.mark == operation.id && item.claim.is_none())?;
         let is_other = matches!(operation.op, Op::Update | Op::Correct) && task.target.is_none();
@@ -219,7 +219,7 @@ impl Judge<'_> {
             target: target.filter(|item| item.claim.is_some()).map(|item| item.id),
             doubt: match (turned, is_said) {
                 (true, _) => Some("the words before it may deny it".to_owned()),
-                (false, false) => Some("it is told in other words than those that were said".to_owned()),
+                (false, false) => Some("it is worded differently from the messages".to_owned()),
                 (false, true) => None,
             },
         })))
@@ -252,7 +252,7 @@ impl Judge<'_> {
         // "My mum" may be called the mother.
         let is_role = self.predicates.of_role(&slug(about)).is_some();
         if about.len() > VALUE_BYTES_MAX || (!is_role && self.vocabulary.share_said(about) < VALUE_SAID_MIN) {
-            return Err("whom it is about was not named");
+            return Err("its subject was not mentioned");
         }
         Ok(about.to_owned())
     }
@@ -273,7 +273,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Fails unless what is said of it was said; false if the value is told in other words than those of the messages.
+    /// Fails unless the content was mentioned; returns false if the value is paraphrased.
     fn grounded(
         &self,
         value: &str,
@@ -306,8 +306,8 @@ impl Judge<'_> {
         }
     }
 
-    /// The dates of an operation. Where its quote names one date that can be counted from the message's own, and the model
-    /// counted otherwise, the words hold.
+    /// The dates of an operation. If its quote contains exactly one date that can be resolved and the model's date
+    /// disagrees, the quoted date is used.
     fn dates(&self, operation: &Operation, message: &WindowView, span: &Range<usize>) -> [Option<Timestamp>; 2] {
         let [mut from, mut to] = [&operation.from, &operation.to].map(|date| date_near(date, message.said_at));
         let mut named = message.dates.iter().filter(|one| span.start <= one.range.start && one.range.end <= span.end);
@@ -388,7 +388,7 @@ impl Judge<'_> {
     }
 }
 
-/// True if half of a span or more is code, a quotation or a line that quotes.
+/// Returns true if at least half of a span is code or quoted.
 fn is_pasted(text: &str, span: &Range<usize>) -> bool {
     let (masked, _) = mask(text);
     let Some(shown) = masked.get(span.clone()) else { return false };
@@ -396,14 +396,14 @@ fn is_pasted(text: &str, span: &Range<usize>) -> bool {
     hidden * 2 > shown.len()
 }
 
-/// True for relations that deny by themselves.
+/// Returns true for predicates with a negative meaning.
 fn is_denying(relation: &str) -> bool {
     ["dislike", "avoid", "allerg", "constraint", "not_", "no_", "never", "hate", "ended", "left", "stopped", "former"]
         .iter()
         .any(|part| relation.contains(part))
 }
 
-/// True if a word may stand for a part of a date: its numbers, or a name of a month or a day.
+/// Returns true if a word may be a part of a date: a number, or the name of a month or day.
 fn is_of_date(word: &str, dates: &str, said: Option<Date>) -> bool {
     if word.chars().any(|c| c.is_ascii_digit()) {
         let number: String = word.chars().filter(char::is_ascii_digit).collect();
@@ -415,11 +415,11 @@ fn is_of_date(word: &str, dates: &str, said: Option<Date>) -> bool {
         let parts = |day: Date| [day.year().to_string(), day.month().to_string(), day.day().to_string()];
         return named || said.is_some_and(|day| parts(day).contains(&number.trim_start_matches('0').to_owned()));
     }
-    // Names of months and days were not said where a date was told otherwise.
+    // A date may be written with names of months and days that were not mentioned.
     dates.len() > 1
 }
 
-/// True if the model wrote only the month or the year of the days that were named.
+/// Returns true if the model wrote only the month or year of the named days.
 fn is_coarse_of(operation: &Operation, days: &RangeInclusive<Date>) -> bool {
     [&operation.from, &operation.to].iter().any(|written| {
         let written = written.trim();
@@ -427,7 +427,8 @@ fn is_coarse_of(operation: &Operation, days: &RangeInclusive<Date>) -> bool {
     })
 }
 
-/// A date as the model writes it: a year, a month, a day, or a day with a time. Nothing if it is none, or absurdly far.
+/// Parses a date of the model: a year, a month, a day, or a day with a time. `None` if it is invalid or implausibly far
+/// away.
 fn date_near(written: &str, said_at: Option<Timestamp>) -> Option<Timestamp> {
     let written = written.trim();
     let parsed: DateTime = match written.len() {
@@ -447,9 +448,8 @@ fn said_of(operation: &Operation) -> String {
     text.chars().take(VALUE_BYTES_MAX).collect()
 }
 
-/// The items of a window by id, for who wants to know what was meant.
 impl Window {
-    /// The item with a mark.
+    /// The id of the item with this mark.
     pub fn item(&self, mark: &str) -> Option<ItemId> {
         self.known.iter().find(|item| item.mark == mark).map(|item| item.id)
     }

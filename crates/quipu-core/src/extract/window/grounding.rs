@@ -1,4 +1,4 @@
-//! Whether what a model says stands in the words: quotes, values, names and numbers, in any language.
+//! Checks whether a model's quotes, values, names and numbers occur in the text, in any language.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -6,25 +6,25 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// Longest quote, in bytes: a long one grounds anything.
+/// Maximum length of a quote in bytes; a longer one would support anything.
 const QUOTE_BYTES_MAX: usize = 600;
-/// At most so many words may be left out between two words of a quote.
+/// Maximum number of words omitted between two words of a quote.
 const GAP_WORDS_MAX: usize = 12;
-/// Words share a stem if they begin alike for so many characters.
+/// Minimum length of the common prefix of words with the same stem.
 const STEM_CHARS_MIN: usize = 4;
-/// A denial stands at most so many words before what it denies.
+/// Maximum distance in words of a denial before what it denies.
 const DENIAL_WORDS_MAX: usize = 3;
-/// So many of its frequent words tell a language.
+/// Number of frequent words that identify a language.
 const CAPITALISING_WORDS_MIN: usize = 2;
 
-/// A word of a text and where it stands.
+/// A word of a text with its byte range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct PlacedWord {
     folded: String,
     range: Range<usize>,
 }
 
-/// True for scripts that put no space between words.
+/// Returns true for scripts without spaces between words.
 fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{0e00}'..='\u{0e7f}')
 }
@@ -39,7 +39,7 @@ fn fold(c: char) -> String {
     c.to_lowercase().filter(|c| !matches!(c, '\u{0300}'..='\u{036f}')).collect()
 }
 
-/// The words of a text; each character of a script without spaces is one.
+/// The words of a text; in scripts without spaces, each character is a word.
 fn words(text: &str) -> Vec<PlacedWord> {
     let mut all: Vec<PlacedWord> = Vec::new();
     let mut open = false;
@@ -58,7 +58,7 @@ fn words(text: &str) -> Vec<PlacedWord> {
             }
             open = true;
         } else {
-            // "don't" is one word, "Tom's" are two.
+            // "don't" is one word, "Tom's" is two.
             let is_not = matches!(c, '\'' | '\u{2019}')
                 && all.last().is_some_and(|word| open && word.folded.ends_with('n'))
                 && text[end..].starts_with(['t', 'T']);
@@ -68,7 +68,8 @@ fn words(text: &str) -> Vec<PlacedWord> {
     all
 }
 
-/// Where a quote stands in a text: its words in order, letters and marks folded, with gaps where the model left words out.
+/// Locates a quote in a text: its words in order, with case and diacritics folded and gaps where the model omitted
+/// words.
 pub(super) fn place(text: &str, quote: &str) -> Option<Range<usize>> {
     if quote.len() > QUOTE_BYTES_MAX {
         return None;
@@ -81,7 +82,7 @@ pub(super) fn place(text: &str, quote: &str) -> Option<Range<usize>> {
     Some(there[start].range.start..there[end].range.end)
 }
 
-/// The last word of a quote that begins at a place.
+/// Index of the last word of a quote that begins at `start`.
 fn follows(there: &[PlacedWord], start: usize, quoted: &[PlacedWord]) -> Option<usize> {
     let mut at = start;
     for word in &quoted[1..] {
@@ -91,7 +92,7 @@ fn follows(there: &[PlacedWord], start: usize, quoted: &[PlacedWord]) -> Option<
     Some(at)
 }
 
-/// The words something may be said in: those of the window and of what is known.
+/// The words of the window and of the known items.
 pub(super) struct Vocabulary {
     words: BTreeSet<String>,
     nouns_have_capitals: bool,
@@ -102,7 +103,7 @@ impl Vocabulary {
         let mut all: BTreeSet<String> = texts.flat_map(words).map(|word| word.folded).collect();
         let spelled: Vec<String> = all.iter().filter_map(|word| WORDS.numbers.get(word).cloned()).collect();
         all.extend(spelled);
-        // "7h30" says 7 and 30.
+        // "7h30" contains 7 and 30.
         let runs = all.iter().flat_map(|word| word.split(|c: char| !c.is_ascii_digit())).map(str::to_owned);
         let runs: Vec<String> = runs.filter(|run| !run.is_empty()).collect();
         all.extend(runs);
@@ -111,7 +112,7 @@ impl Vocabulary {
         Self { words: all, nouns_have_capitals }
     }
 
-    /// True if a word, or another form of it, is among the words.
+    /// Returns true if it contains a word or another form of it.
     fn has(&self, word: &str) -> bool {
         if self.words.contains(word) {
             return true;
@@ -124,7 +125,7 @@ impl Vocabulary {
         self.words.iter().any(|held| alike(held, word))
     }
 
-    /// The first name or number of a sentence that nobody said. `known` are words it may use besides.
+    /// The first name or number of a sentence that was not mentioned. `known` are additional permitted words.
     pub(super) fn invented(&self, sentence: &str, known: &dyn Fn(&str) -> bool) -> Option<String> {
         let mut starts = true;
         for word in words(sentence) {
@@ -139,7 +140,7 @@ impl Vocabulary {
         None
     }
 
-    /// The share of a value's words that were said.
+    /// The share of a value's words that were mentioned.
     pub(super) fn share_said(&self, value: &str) -> f64 {
         let all: Vec<PlacedWord> = words(value).into_iter().filter(|word| carries(&word.folded)).collect();
         if all.is_empty() {
@@ -149,12 +150,12 @@ impl Vocabulary {
     }
 }
 
-/// True for a word that is more than a joint: in scripts with spaces, one of three letters, or a number.
+/// Returns true for a content word: at least three characters, a number, or a character of a script without spaces.
 fn carries(word: &str) -> bool {
     word.chars().count() >= 3 || word.chars().any(|c| is_unspaced(c) || c.is_ascii_digit())
 }
 
-/// True if two words are forms of one.
+/// Returns true if two words are forms of the same word.
 fn alike(one: &str, other: &str) -> bool {
     let (short, long) = if one.chars().count() <= other.chars().count() { (one, other) } else { (other, one) };
     let shared = short.chars().zip(long.chars()).take_while(|(a, b)| a == b).count();
@@ -162,7 +163,7 @@ fn alike(one: &str, other: &str) -> bool {
     shared >= STEM_CHARS_MIN.max(least.saturating_sub(2)) || (least == 3 && shared == 3 && long.chars().count() <= 4)
 }
 
-/// The words of `words.toml`.
+/// The word lists of `words.toml`.
 #[derive(Debug, Deserialize)]
 struct WordLists {
     capitals: BTreeMap<String, BTreeSet<String>>,
@@ -181,7 +182,7 @@ fn is_denial(word: &str) -> bool {
     WORDS.before.values().any(|list| list.contains(word))
 }
 
-/// True if words right before a value deny it, in one run without a mark between them.
+/// Returns true if a denial directly precedes a value, without punctuation between them.
 pub(super) fn denied(text: &str, span: &Range<usize>, value: &str) -> bool {
     let quote = &text[span.clone()];
     let quoted = words(quote);
@@ -196,7 +197,7 @@ pub(super) fn denied(text: &str, span: &Range<usize>, value: &str) -> bool {
     })
 }
 
-/// True if a sentence denies something.
+/// Returns true if a sentence denies something.
 pub(super) fn denies(sentence: &str) -> bool {
     let says = |word: &str| WORDS.says.values().any(|list| list.contains(word));
     words(sentence).iter().any(|word| is_denial(&word.folded) || says(&word.folded))

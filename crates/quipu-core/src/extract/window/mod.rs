@@ -1,7 +1,7 @@
-//! A window of a conversation, as a language model is shown it, and the operations it answers with.
+//! A window of a conversation, as shown to a language model, and the operations of its reply.
 //!
-//! The model proposes; [`check`] decides, in any language, what of it stands in the words. What passes becomes candidates
-//! of the sources quoted, and takes the same way into memory as what rules read.
+//! The model proposes. [`check()`] decides, in any language, which proposals are grounded in the text. Those become
+//! candidates of the quoted sources and follow the same path as candidates of the rules.
 
 mod check;
 mod grounding;
@@ -22,12 +22,12 @@ use crate::item::FactType;
 
 pub use check::check;
 
-/// What a model is shown at a time: the talk, and what is known already that bears on it.
+/// The input of the model: messages and relevant known items.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Window {
-    /// Messages in order of time. Those that are not new are there to understand the new ones.
+    /// Messages in chronological order. Those that are not new provide context.
     pub messages: Vec<WindowView>,
-    /// Items that the messages may change, and what rules have read in the new messages.
+    /// Items that the messages may change, and items rules have read in the new messages.
     pub known: Vec<KnownItem>,
 }
 
@@ -36,133 +36,133 @@ pub struct Window {
 pub struct WindowView {
     /// Its name in this window: `m1`.
     pub mark: String,
-    /// The source.
+    /// Id of the source.
     pub source: ItemId,
-    /// Its words, of old messages and of the assistant's perhaps only the beginning.
+    /// Its text; possibly truncated for old messages and those of the assistant.
     pub text: String,
-    /// Who speaks.
+    /// The speaker.
     pub speaker: Speaker,
-    /// When it was said, if known.
+    /// Time of the message, if known.
     pub said_at: Option<Timestamp>,
     /// True if it is to be read now.
     pub is_new: bool,
-    /// The dates its words name, where something can count them. The model is not shown them: its dates are held against them.
+    /// The dates its text names, as far as they can be resolved. Not shown to the model, but used to check its dates.
     pub dates: Vec<SpokenDate>,
 }
 
-/// Who speaks in a message.
+/// The speaker of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Speaker {
-    /// The user whose memory it is.
+    /// The user who owns the memory.
     User,
-    /// The assistant: nothing it says is taken for the user's word.
+    /// The assistant, whose statements are never attributed to the user.
     Assistant,
-    /// Somebody else, by name.
+    /// Another person, by name.
     Person(String),
 }
 
-/// An item a model is shown.
+/// An item shown to the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownItem {
     /// Its name in this window: `f1`, `t1`.
     pub mark: String,
-    /// The item.
+    /// Id of the item.
     pub id: ItemId,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// What a fact claims: subject, relation, value. None of tasks.
+    /// Subject, predicate and value of a fact. `None` for tasks.
     pub claim: Option<[String; 3]>,
-    /// The mark of the message, if only rules have read it there: the model says whether they were right.
+    /// The mark of the message, if only rules have read it there; the model judges whether they were right.
     pub read_in: Option<String>,
 }
 
-/// What a model answers about a window.
+/// A model's reply about a window.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct ModelReply {
-    /// What to do, in order.
+    /// The operations, in order.
     #[serde(default)]
     pub operations: Vec<Operation>,
-    /// Whether what rules have read is right, for each such item.
+    /// Verdicts on the items the rules have read.
     #[serde(default)]
     pub readings: Vec<RuleVerdict>,
 }
 
-/// A model's judgement of what rules have read.
+/// A model's verdict on an item that rules have read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct RuleVerdict {
     /// The item's mark.
     pub id: String,
-    /// Whether the message says so.
+    /// True if the message supports it.
     pub right: bool,
 }
 
-/// What a model wants to do.
+/// An operation proposed by a model.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Operation {
-    /// What.
+    /// The type of operation.
     pub op: Op,
-    /// The mark of the item it is about; empty for something new.
+    /// The mark of the affected item; empty for a new one.
     pub id: String,
-    /// Of which kind.
+    /// The kind of item.
     pub kind: Kind,
-    /// Whom it is about: `user`, a name, or a role such as `sister`.
+    /// The subject: `user`, a name, or a role such as `sister`.
     pub about: String,
-    /// The relation, in snake case.
+    /// The predicate, in snake case.
     pub relation: String,
     /// The value, in the words of the message.
     pub value: String,
-    /// The whole as one sentence that can be understood alone.
+    /// The whole claim as one self-contained sentence.
     pub sentence: String,
-    /// Since when it holds, or when it happens: `2026`, `2026-03` or `2026-03-14`; empty if not said.
+    /// Start of validity, or time of the event: `2026`, `2026-03` or `2026-03-14`; empty if not stated.
     pub from: String,
-    /// Until when it held; empty if not said.
+    /// End of validity; empty if not stated.
     pub to: String,
-    /// What came of an attempt.
+    /// Outcome of an attempt.
     pub outcome: String,
-    /// The mark of the message that says so.
+    /// The mark of the message that states it.
     pub message: String,
-    /// The words of the message that say so.
+    /// The words of the message that state it.
     pub quote: String,
 }
 
-/// What an operation does.
+/// The type of an operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Op {
-    /// Something new.
+    /// A new item.
     #[default]
     Add,
-    /// What is known has another value from now on.
+    /// A known item has a new value from now on.
     Update,
-    /// What is known holds no longer.
+    /// A known item no longer holds.
     End,
-    /// What is known was never so.
+    /// A known item was never true.
     Correct,
-    /// What is known was said again.
+    /// A known item was stated again.
     Confirm,
-    /// Something was tried against a problem, or towards a goal.
+    /// An attempt at a problem or a goal.
     Tried,
     /// A task is done, a goal reached, a problem solved.
     Done,
-    /// A task was given up.
+    /// A task was abandoned.
     Dropped,
 }
 
-/// Of which kind something is.
+/// The kind of item an operation proposes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Who somebody is, has or does.
+    /// A fact about a person, a possession or an activity.
     #[default]
     Fact,
     /// Something that happened on a day.
     Event,
-    /// What somebody likes or wants.
+    /// A like or a wish.
     Preference,
-    /// What is to happen: an appointment, a trip, a deadline.
+    /// A future event: an appointment, a trip, a deadline.
     Plan,
-    /// How the assistant is to behave, and limits that always hold.
+    /// A rule for the assistant's behaviour, or a permanent limit.
     Rule,
     /// A measured value.
     Metric,
@@ -186,44 +186,44 @@ impl Kind {
     }
 }
 
-/// A model's claim that stands in the words it quotes.
+/// A model's claim that is grounded in the quoted words.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModelClaim {
     /// The claim.
     pub candidate: FactCandidate,
     /// The claim as a sentence.
     pub sentence: String,
-    /// The type, where the kind says more than the relation.
+    /// The type, if the kind is more specific than the predicate.
     pub fact_type: Option<FactType>,
-    /// It is a reading of something that is measured: the newest one holds.
+    /// True for a measurement, of which the newest holds.
     pub is_metric: bool,
     /// The fact it updates, ends, corrects or confirms.
     pub target: Option<ItemId>,
-    /// Why a person is to look at it first.
+    /// Why it needs a review first.
     pub doubt: Option<String>,
 }
 
-/// A model's task, or news of one, that stands in the words it quotes.
+/// A model's task, or an update of one, that is grounded in the quoted words.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModelTask {
     /// The task.
     pub candidate: TaskCandidate,
-    /// The task it is news of.
+    /// The task it updates.
     pub target: Option<ItemId>,
 }
 
-/// An operation that was not taken.
+/// A rejected operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RefusedOperation {
-    /// What it said.
+    /// Its text.
     pub said: String,
     /// The relation, or the kind.
     pub relation: String,
-    /// Where it would stand; empty if nowhere.
+    /// Byte range of its quote; empty if it was not found.
     pub span: Range<usize>,
-    /// Why it was not taken.
+    /// The reason.
     pub reason: String,
 }
 
-/// What of an answer is taken, by source.
+/// The accepted part of a reply, by source.
 pub type CheckedReply = BTreeMap<ItemId, Extraction>;

@@ -109,7 +109,7 @@ fn what_does_not_stand_in_the_words_is_refused_with_the_reason() {
             "it names no message",
         ),
         (Operation { op: Op::Update, id: "f9".to_owned(), ..good.clone() }, "it names an item that was not shown"),
-        (Operation { about: "Gertrude".to_owned(), ..good.clone() }, "whom it is about was not named"),
+        (Operation { about: "Gertrude".to_owned(), ..good.clone() }, "its subject was not mentioned"),
         (Operation { sentence: String::new(), ..good.clone() }, "it has no sentence"),
     ] {
         let found = refusal(text, wrong.clone());
@@ -208,7 +208,7 @@ fn tasks_take_news_of_known_ones_and_attempts() {
     let titles: Vec<_> =
         taken.task_claims.iter().map(|one| (one.candidate.title.as_str(), one.target.is_some())).collect();
     assert_eq!(titles, [("night cramps", true), ("renew my passport", false)]);
-    // A task that becomes another one is given up.
+    // A task that becomes another one is dropped.
     let other = Operation { op: Op::Update, id: "t3".to_owned(), ..task };
     let answer = ModelReply { operations: vec![other], readings: Vec::new() };
     let taken = check(&window, &Predicates::default_registry(), &answer).remove(&id(ItemKind::Turn, 2)).unwrap();
@@ -219,16 +219,16 @@ fn tasks_take_news_of_known_ones_and_attempts() {
 
 #[test]
 fn a_date_that_was_counted_wrongly_is_counted_again() {
-    // The message is of Monday, 2026-05-11.
+    // The message is dated Monday, 2026-05-11.
     for (quote, kind, written, expected) in [
-        // What the words say holds against what the model counted.
+        // The words override the model's date.
         ("last Tuesday", Kind::Event, "2026-05-06", "2026-05-05"),
         ("yesterday", Kind::Event, "2026-05-11", "2026-05-10"),
         ("three days ago", Kind::Event, "2026-05-07", "2026-05-08"),
         ("on September 1st", Kind::Plan, "2025-09-01", "2026-09-01"),
         ("tomorrow", Kind::Plan, "2026-05-11", "2026-05-12"),
         ("in three weeks", Kind::Plan, "2026-08-01", "2026-06-01"),
-        // Where they leave a choice, the model has it.
+        // Where they are ambiguous, the model decides.
         ("on Friday", Kind::Plan, "2026-05-15", "2026-05-15"),
         ("next Friday", Kind::Plan, "2026-05-22", "2026-05-22"),
         ("on Monday", Kind::Plan, "2026-05-11", "2026-05-11"),
@@ -239,7 +239,7 @@ fn a_date_that_was_counted_wrongly_is_counted_again() {
         ("in three weeks", Kind::Plan, "2026-06-01", "2026-06-01"),
         ("in two months", Kind::Plan, "2026-07", "2026-07-01"),
         ("since 2019", Kind::Fact, "2019", "2019-01-01"),
-        // Two dates, or none that can be counted: the model's stands.
+        // Two dates, or none that can be resolved: the model's date is used.
         ("tomorrow, not yesterday", Kind::Plan, "2026-05-13", "2026-05-13"),
         ("um Mitternacht", Kind::Plan, "2026-05-12", "2026-05-12"),
     ] {
@@ -261,12 +261,12 @@ fn what_is_told_in_other_words_waits_for_a_person() {
     let text = "Handed in my badge yesterday, pension from July on.";
     let found = extraction(text, add("works_as", "retired", "User is retired.", "Handed in my badge yesterday"));
     assert_eq!(found.claims.len(), 1, "{found:?}");
-    assert_eq!(found.claims[0].doubt.as_deref(), Some("it is told in other words than those that were said"));
+    assert_eq!(found.claims[0].doubt.as_deref(), Some("it is worded differently from the messages"));
     let text = "Papa op le 19 mai, 7h30, à jeun";
     let operation =
         Operation { about: "Papa".to_owned(), ..add("appointment", "op", "Papa est opéré le 19 mai à 7:30.", text) };
     assert_eq!(refusal(text, operation), None);
-    // A time of day may be said in words, and the sentence may speak of the user by name.
+    // A time of day may be written in words, and the sentence may name the user.
     let text = "the dentist can squeeze me in tomorrow, half two";
     let sentence = "The dentist sees User on 12 May 2026 at 2:30 pm.";
     let operation =

@@ -1,4 +1,4 @@
-//! What is folded, promoted, noted, proposed and demoted, and what is not.
+//! Tests what is folded, promoted, noted, proposed and demoted, and what is not.
 
 use super::super::{GrowthSubject, priority};
 use super::world::{World, bytes, claim, day};
@@ -313,12 +313,12 @@ fn a_pattern_is_put_to_the_user_once() {
     assert_eq!(world.memory.items().tenet(tenet).unwrap().status, TenetStatus::Proposed);
     assert_eq!(world.memory.items().waiting().count(), 1);
     assert!(world.desk(4, |desk, name| desk.tenet_proposals(name)).is_empty());
-    // Declined is declined.
+    // A declined tenet stays declined.
     let declined = TenetChange { tenet, status: Some(TenetStatus::Outdated), text: None };
     world.draw(DerivedChange::TenetChanged(declined));
     assert!(world.desk(50, |desk, name| desk.tenet_proposals(name)).is_empty());
     assert_eq!(world.memory.items().waiting().count(), 0, "nothing is asked about what is outdated");
-    // It rested on the fact and three sources: twice as many speak for it with four more.
+    // It rested on the fact and three sources: four more sources double its support.
     for on in 51..55 {
         assert!(world.desk(60, |desk, name| desk.tenet_proposals(name)).is_empty(), "day {on}");
         let evidence = world.hears(on, SourceKind::UserSaid, "tea");
@@ -336,7 +336,7 @@ fn a_line_that_lost_its_ground_is_outdated() {
     let tenet = found[0].items[0];
     world.take(found);
     assert!(world.desk(5, |desk, _| desk.outdated()).is_empty());
-    // Part of another, it holds with it.
+    // It stays valid while the fact it was merged into is active.
     world.claims(&[1, 2, 3, 4], claim("likes", "tea"));
     let folded = world.desk(5, |desk, _| desk.duplicates());
     assert_eq!(folded[0].items[1], tea);

@@ -1,4 +1,4 @@
-//! What a memory makes of itself: tables with their negatives, and a plain model for folding.
+//! Tests of consolidation: tables with negative cases, and a plain model for folding.
 
 mod cases;
 mod property;

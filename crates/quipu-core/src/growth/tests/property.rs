@@ -1,5 +1,5 @@
-//! Folding against a plain model: whatever is claimed, a fold joins what the model calls one value of one person, keeps a
-//! survivor for each, and taken back leaves the bytes that were there.
+//! Folding against a plain model: a fold joins only facts with one value of one person according to the model, keeps
+//! one survivor for each, and a revert restores the original bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::event::SourceKind;
 use crate::id::ItemId;
 use crate::item::Fact;
 
-/// Spellings, with the value each stands for.
+/// Spellings, with the value of each.
 const VALUES: [(&str, u8); 12] = [
     ("walk", 0),
     ("walks", 0),

@@ -1,4 +1,4 @@
-//! A memory that is told things, and can be folded again without some of its events.
+//! A memory with recorded sources and items that can be replayed without some of its events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ pub(super) fn day(number: i64) -> Timestamp {
     start + jiff::SignedDuration::from_hours(24 * number)
 }
 
-/// A claim of the user's.
+/// A fact of the user.
 pub(super) fn claim(predicate: &str, object: &str) -> Fact {
     let predicates = Predicates::default_registry();
     let known = predicates.get(predicate);
@@ -103,7 +103,7 @@ impl World {
         self.record(SourceKind::UserSaid, vec![Change::Drawn(change)])
     }
 
-    /// Somebody says something on a day; the place of the whole of it.
+    /// Records a source on a day; returns evidence that spans it.
     pub(super) fn hears(&mut self, on: i64, kind: SourceKind, text: &str) -> Evidence {
         let id = self.id(ItemKind::Turn);
         let source = Source {
@@ -121,7 +121,7 @@ impl World {
         Evidence { source: id, start: 0, end: text.len() as u32 }
     }
 
-    /// The user claims something on some days.
+    /// The user states a fact on some days.
     pub(super) fn claims(&mut self, on: &[i64], fact: Fact) -> ItemId {
         self.claimed_by(on, SourceKind::UserSaid, fact)
     }
@@ -141,7 +141,7 @@ impl World {
         id
     }
 
-    /// A problem, and what was tried on which day.
+    /// A problem with dated attempts.
     pub(super) fn problem(&mut self, title: &str, tried: &[(i64, &str, Option<bool>)]) -> ItemId {
         let id = self.id(ItemKind::Task);
         let first = self.hears(tried.first().map_or(0, |one| one.0), SourceKind::UserSaid, title);
@@ -191,12 +191,12 @@ impl World {
         id
     }
 
-    /// An episode that tells these sources.
+    /// An episode of these sources.
     pub(super) fn episode(&mut self, on: i64, sources: Vec<ItemId>, topics: &[&str], sentiment: Sentiment) -> ItemId {
         self.tells(on, sources, topics, (sentiment, 3))
     }
 
-    /// One that matters so much.
+    /// An episode with this importance.
     pub(super) fn episode_of(&mut self, on: i64, sources: Vec<ItemId>, importance: u8) -> ItemId {
         self.tells(on, sources, &["words"], (Sentiment::Neutral, importance))
     }
@@ -257,12 +257,12 @@ impl World {
         done
     }
 
-    /// Appends what is proposed; the events.
+    /// Appends the proposals; returns the events.
     pub(super) fn take(&mut self, proposals: Vec<GrowthProposal>) -> Vec<Seq> {
         proposals.into_iter().map(|one| self.record(SourceKind::Inferred, one.changes)).collect()
     }
 
-    /// What is proposed, by what it is and what it says.
+    /// The proposals by kind and text.
     pub(super) fn told(proposals: &[GrowthProposal]) -> Vec<(GrowthSubject, String)> {
         proposals.iter().map(|one| (one.what, one.text.clone())).collect()
     }

@@ -1,17 +1,17 @@
-//! What decides beside a pattern: checksums, lengths, and whether a value can be a secret at all.
+//! Checks beyond the pattern: checksums, lengths, and whether a value can be a secret.
 
 use std::ops::Range;
 
 use super::rules::{Check, SecretRules};
 
-/// How much of a value is looked at after a word such as "password", in bytes. All of it goes.
+/// Length in bytes of the part of a value that is checked. The whole value is redacted.
 const VALUE_BYTES_MAX: usize = 512;
 /// Digits of the longest card number.
 const CARD_DIGITS_MAX: usize = 19;
-/// How far before a number a word may stand that says what the number is, in bytes.
+/// Distance in bytes within which a preceding word can name the kind of a number.
 const CONTEXT_BYTES: usize = 32;
 
-/// Every secret one rule finds.
+/// Every secret that one rule finds.
 pub(super) fn spans(rules: &SecretRules, rule: usize, text: &str) -> Vec<Range<usize>> {
     let (check, regex) = &rules.compiled[rule];
     let mut spans = Vec::new();
@@ -36,7 +36,7 @@ pub(super) fn spans(rules: &SecretRules, rule: usize, text: &str) -> Vec<Range<u
     spans
 }
 
-/// The value that begins where `before` ends, if it can be a secret.
+/// The value after the end of `before`, if it can be a secret.
 fn value(rules: &SecretRules, check: Check, text: &str, before: Range<usize>) -> Option<Range<usize>> {
     let (span, quoted) = value_at(text, before.end)?;
     let value = &text[span.clone()];
@@ -67,13 +67,14 @@ fn value(rules: &SecretRules, check: Check, text: &str, before: Range<usize>) ->
     fits.then_some(span.start..end)
 }
 
-/// Where the word of a key begins in what was matched: patterns may take one character before it.
+/// Start of the key word in a match: patterns may include one character before it.
 fn key_start(text: &str, matched: &Range<usize>) -> usize {
     let skipped = text[matched.clone()].chars().next().filter(|c| !c.is_alphanumeric()).map_or(0, char::len_utf8);
     matched.start + skipped
 }
 
-/// A word of letters is a password unless it is one of those that follow "password is", or a sentence goes on after it.
+/// A word of letters is a password unless it is one that commonly follows "password is" or the sentence continues after
+/// it.
 fn is_word_a_password(rules: &SecretRules, word: &str, rest: &str) -> bool {
     if rules.is_prose(word) || rest.starts_with([':', '=']) {
         return false;
@@ -84,7 +85,7 @@ fn is_word_a_password(rules: &SecretRules, word: &str, rest: &str) -> bool {
     !goes_on || rules.is_connector(next_word)
 }
 
-/// The value at a place and whether it is quoted; without the punctuation of the sentence around it.
+/// The value at a position and whether it is quoted, without surrounding punctuation.
 fn value_at(text: &str, at: usize) -> Option<(Range<usize>, bool)> {
     let rest = &text[at..];
     let escaped = rest.strip_prefix('\\').is_some_and(|rest| rest.starts_with(['"', '\'']));
@@ -108,19 +109,19 @@ fn value_at(text: &str, at: usize) -> Option<(Range<usize>, bool)> {
     Some((bare(text, at), false))
 }
 
-/// True for what an unquoted value does not contain.
+/// True for a character that ends an unquoted value.
 fn ends_value(c: char) -> bool {
     c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>' | ',' | ';' | '”' | '’' | '»')
 }
 
-/// The unquoted value at a place.
+/// The unquoted value at a position.
 fn bare(text: &str, at: usize) -> Range<usize> {
     let rest = bounded(&text[at..]);
-    // A template such as `<password>` is read whole, to be seen as one.
+    // A template such as `<password>` is read whole, so that it is recognised as one.
     let rest = rest.find(|c| c != '<' && ends_value(c)).map_or(rest, |end| &rest[..end]);
     let rest = if rest.starts_with('<') { rest } else { rest.split('<').next().unwrap_or_default() };
     let trimmed = rest.trim_end_matches(['.', ':', '?', ')', ']', '}', '*', '_', '\\', '|']);
-    // Stars alone are a mask and not the end of bold text.
+    // Only stars are a mask, not the end of bold text.
     at..at + if trimmed.is_empty() { rest.len() } else { trimmed.len() }
 }
 
@@ -135,13 +136,13 @@ fn bounded(text: &str) -> &str {
     &text[..end]
 }
 
-/// True for an address or a path, and for a public key.
+/// True for an address, a path or a public key.
 fn is_place(value: &str) -> bool {
     let starts = ["/", "./", "../", "~/", "http://", "https://", "file:", "ssh-", "ecdsa-", "arn:", ":", "=", "!"];
     starts.iter().any(|start| value.starts_with(start) && (value.len() > 1 || *start == "=" || *start == ":"))
 }
 
-/// True for an expression of a program in place of a value.
+/// True for a program expression instead of a value.
 fn is_code(value: &str, rest: &str) -> bool {
     let names = value.chars().all(|c| c.is_ascii_alphabetic() || matches!(c, '_' | '.' | ':' | '&' | '*' | '-' | '>'));
     let word = value.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len() < value.len();
@@ -167,7 +168,7 @@ fn has_code_word(value: &str) -> bool {
     words.iter().any(|word| lower.contains(word))
 }
 
-/// Letters and digits, or long and of both cases; and not few characters over and over.
+/// True for letters and digits, or a long value of both cases, with enough entropy.
 fn is_mixed(value: &str, bits: f64) -> bool {
     if !value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-./+=~:!#$%^&*@?".contains(&b)) {
         return false;
@@ -178,7 +179,7 @@ fn is_mixed(value: &str, bits: f64) -> bool {
     mixed && entropy(value) >= bits
 }
 
-/// Shannon entropy of the bytes, in bits a byte.
+/// Shannon entropy in bits per byte.
 fn entropy(value: &str) -> f64 {
     let mut counts = [0u32; 256];
     for byte in value.bytes() {
@@ -190,11 +191,11 @@ fn entropy(value: &str) -> f64 {
 
 /// Longest run of base64 characters.
 fn longest_run(block: &str) -> usize {
-    // The dashes of the frame are no base64, the words in it are short.
+    // The dashes of the frame are not base64, and the words in it are short.
     block.split(|c: char| !(c.is_ascii_alphanumeric() || "+/=".contains(c))).map(str::len).max().unwrap_or(0)
 }
 
-/// Words of which none ties a sentence together, and hardly any is said of passwords.
+/// True unless the words form a sentence or are common in prose about passwords.
 fn is_phrase(rules: &SecretRules, text: &str) -> bool {
     let words = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
     words.clone().filter(|word| rules.is_prose(word)).count() <= 1
@@ -209,7 +210,7 @@ fn last_word(text: &str) -> &str {
     &text[start..]
 }
 
-/// The words shortly before a place.
+/// The words shortly before a position.
 fn words_before(text: &str, at: usize) -> impl Iterator<Item = &str> {
     let mut from = at.saturating_sub(CONTEXT_BYTES);
     while !text.is_char_boundary(from) {
@@ -218,13 +219,13 @@ fn words_before(text: &str, at: usize) -> impl Iterator<Item = &str> {
     text[from..at].split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Digits that belong together: where they stand and what they are.
+/// A group of digits and its byte range.
 struct Group<'t> {
     span: Range<usize>,
     digits: &'t str,
 }
 
-/// The card numbers within digits with spaces and dashes between them.
+/// Finds card numbers in digits separated by spaces and dashes.
 fn cards(rules: &SecretRules, text: &str, run: Range<usize>, spans: &mut Vec<Range<usize>>) {
     let glued = |c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | '=');
     let before = text[..run.start].chars().next_back();
@@ -270,7 +271,7 @@ fn is_card(rules: &SecretRules, text: &str, groups: &[Group<'_>]) -> bool {
     issued(&digits) && (groups.len() == 1 || grouped || said) && (said || ((usual || grouped) && !other))
 }
 
-/// True for the first digits and lengths that issuers of cards use.
+/// True for prefixes and lengths that card issuers use.
 fn issued(digits: &str) -> bool {
     let prefix = |length: usize| digits[..length].parse::<u32>().unwrap_or(0);
     let (one, two, three, four) = (prefix(1), prefix(2), prefix(3), prefix(4));
@@ -300,7 +301,7 @@ fn luhn(digits: &str) -> bool {
     sum.is_multiple_of(10) && digits.bytes().any(|byte| byte != b'0')
 }
 
-/// The IBAN at the start of what matched: it may have taken a word too many.
+/// The IBAN at the start of a match, which may include a further word.
 fn iban(rules: &SecretRules, text: &str, matched: Range<usize>) -> Option<Range<usize>> {
     let country = text.get(matched.start..matched.start + 2)?.to_ascii_uppercase();
     let length = rules.iban_length(&country)?;

@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use serde::Deserialize;
 
-/// What comes with Quipu.
+/// The built-in rules.
 const FILE: &str = include_str!("../secrets.toml");
-/// Bytes a compiled pattern and its lazily built automaton may take.
+/// Size limit of a compiled pattern and its lazy automaton, in bytes.
 const COMPILED_BYTES_MAX: usize = 32 << 20;
 
-/// What decides, beside the pattern.
+/// The check applied to a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Check {
@@ -52,9 +52,9 @@ struct File {
     rule: Vec<Rule>,
 }
 
-/// The rules, and the words their checks need.
+/// The rules and the word lists of their checks.
 pub(super) struct SecretRules {
-    /// Which patterns occur at all; most texts have none and go no further.
+    /// Prefilter: most texts match no pattern and are not checked further.
     pub(super) set: RegexSet,
     pub(super) compiled: Vec<(Check, Regex)>,
     file: File,
@@ -82,12 +82,12 @@ impl SecretRules {
         Ok(Self { set, compiled, file })
     }
 
-    /// The kind a rule finds.
+    /// The kind of a rule.
     pub(super) fn kind(&self, rule: usize) -> &str {
         &self.file.rule[rule].kind
     }
 
-    /// True for what stands for a secret in examples and templates.
+    /// True for a placeholder in an example or template.
     pub(super) fn is_placeholder(&self, value: &str) -> bool {
         let lower = value.to_lowercase();
         let plain = lower.trim_matches(|c: char| !c.is_alphanumeric());
@@ -115,7 +115,7 @@ impl SecretRules {
         self.file.function_words.contains(&word.to_lowercase())
     }
 
-    /// True for a word which says that the number after it is no card and no social security number.
+    /// True for a word that names another kind of number than a card or a social security number.
     pub(super) fn is_number_word(&self, word: &str) -> bool {
         self.file.numbers.contains(&word.to_lowercase())
     }
@@ -128,13 +128,13 @@ impl SecretRules {
         self.file.open_keys.contains(&word.to_lowercase())
     }
 
-    /// Characters of an IBAN of this country.
+    /// Length of an IBAN of this country.
     pub(super) fn iban_length(&self, country: &str) -> Option<usize> {
         self.file.iban.get(country).copied()
     }
 }
 
-/// The pattern with its parts in place, and the ASCII word boundary, which keeps the fast automaton on any text.
+/// Expands the parts of a pattern and uses the ASCII word boundary, which the fast automaton supports for any text.
 fn spell_out(pattern: &str, parts: &BTreeMap<String, String>) -> String {
     let mut spelled = pattern.to_owned();
     for (name, part) in parts {

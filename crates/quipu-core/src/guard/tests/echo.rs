@@ -33,7 +33,7 @@ fn what_repeats_a_shown_memory_is_an_echo() {
             "your daughter Lena started school in Braga on 3 September 2025, and she walks there every morning with her friend Rui, yes",
             true,
         ),
-        // One word changes everything.
+        // A single word makes it new.
         (
             "My daughter Lena started school in Braga on 4 September 2025, and she walks there every morning with her friend Rui.",
             false,

@@ -1,10 +1,10 @@
-//! Positive examples are put together from pieces, so that scanners of this repository see none.
+//! Positive examples are assembled from pieces, so that secret scanners do not flag this repository.
 
 use proptest::prelude::*;
 
 use super::super::secrets::redact;
 
-/// `{n}` pseudo-random letters and digits, the same every time.
+/// Deterministic pseudo-random letters and digits.
 fn noise(length: usize) -> String {
     let mut state = 0x9e37_79b9_u32;
     let alphabet = b"abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
@@ -23,14 +23,14 @@ fn upper(length: usize) -> String {
     noise(length).to_uppercase().replace(['8', '9'], "7")
 }
 
-/// `‹secret›` in a template marks what must go; the rest must stay.
+/// `‹secret›` in a template marks what must be redacted; the rest must stay.
 #[track_caller]
 fn check_all<T: AsRef<str>>(cases: &[(&str, T)]) {
     let wrong: Vec<String> = cases.iter().filter_map(|(kind, template)| fault(kind, template.as_ref())).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What is wrong with a redacted template.
+/// The mismatch of a redacted template, if any.
 fn fault(kind: &str, template: &str) -> Option<String> {
     let text = template.replace(['‹', '›'], "");
     let (before, rest) = template.split_once('‹').unwrap_or((template, "›"));
@@ -184,7 +184,7 @@ fn numbers_go_if_their_checksum_holds() {
     ]);
 }
 
-/// What must stay as it is.
+/// Texts that must stay unchanged.
 const INNOCENT: &[&str] = &[
     "my password manager is 1Password",
     "my password manager is Bitwarden and I like it",
@@ -343,7 +343,7 @@ fn work_stays_bounded_on_hostile_text() {
     }
 }
 
-/// Pieces that meet each other in all ways.
+/// Pieces to be concatenated in all ways.
 const PIECES: &[&str] = &[
     "password",
     "is",

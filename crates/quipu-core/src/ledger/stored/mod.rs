@@ -1,5 +1,5 @@
-//! Stored formats, one file a version. A version is never changed once a ledger was written with it; an old one is read
-//! by its own file and lifted to today's types here.
+//! Stored formats, one file per version. A version is never changed once a ledger was written with it; older versions
+//! are read by their own file and converted to the current types here.
 
 mod v1;
 
@@ -7,26 +7,26 @@ use thiserror::Error;
 
 use crate::event::{Change, Header};
 
-/// The format new events are written in.
+/// The format of new events.
 pub const FORMAT: u16 = 1;
 
 /// Why stored bytes could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FormatError {
-    /// A newer program wrote it.
+    /// A newer program wrote them.
     #[error("stored format {0} is newer than this program knows ({FORMAT}); upgrade quipu")]
     Newer(u16),
-    /// The bytes are not what the format says.
+    /// The bytes do not match the format.
     #[error("the stored bytes cannot be read: {0}")]
     Malformed(String),
 }
 
-/// The bytes of a header in the current format.
+/// Serialises a header in the current format.
 pub(super) fn write_header(header: &Header) -> Result<Vec<u8>, FormatError> {
     v1::write_header(header)
 }
 
-/// The bytes of a change in the current format.
+/// Serialises a change in the current format.
 pub(super) fn write_change(change: &Change) -> Result<Vec<u8>, FormatError> {
     v1::write_change(change)
 }

@@ -93,7 +93,7 @@ struct SourceV1<'a> {
     native_id: Option<Cow<'a, str>>,
 }
 
-// serde's skip predicate hands over the field's own type.
+// The signature is required by serde's `skip_serializing_if`.
 #[expect(clippy::ptr_arg, reason = "the signature is serde's")]
 fn no_artifacts(artifacts: &Cow<'_, [Artifact]>) -> bool {
     artifacts.is_empty()
@@ -192,10 +192,10 @@ pub(super) fn write_change(change: &Change) -> Result<Vec<u8>, FormatError> {
     serde_json::to_vec(&stored).map_err(malformed)
 }
 
-/// The words of [`ChangeV1`]; every other word is one of [`Drawn`].
+/// The type names of [`ChangeV1`]; every other type name belongs to `DerivedChange`.
 const WORDS: [&str; 6] = ["source_recorded", "core_patched", "item_marked", "reverted", "erased", "forked"];
 
-/// The word of a change, read without reading the change. It is the first member of everything that was ever written.
+/// The type name of a change, read without parsing it. It is always the first member.
 fn word(bytes: &[u8]) -> Option<&str> {
     let rest = bytes.strip_prefix(b"{\"type\":\"")?;
     let end = rest.iter().position(|&byte| byte == b'"')?;

@@ -1,8 +1,7 @@
-//! From hits to an answer: grouping, validity at the asked time, whether they answer at all, and the trace.
+//! Turns hits into an answer: grouping, validity at the requested time, verdict, and trace.
 
+pub(in crate::recall) mod calibration;
 pub(in crate::recall) mod decision;
-pub(in crate::recall) mod group;
 pub(in crate::recall) mod of_another;
 pub(in crate::recall) mod reliability;
 pub(in crate::recall) mod trace;
-pub(in crate::recall) mod validity;

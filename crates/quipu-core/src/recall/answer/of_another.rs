@@ -1,4 +1,4 @@
-//! Whether what was found is said of somebody else than is asked about.
+//! Detects results that are about someone other than the person in question.
 
 use std::collections::BTreeSet;
 
@@ -6,25 +6,25 @@ use crate::episode;
 use crate::id::ItemKind;
 use crate::item::Fact;
 use crate::memory::Memory;
-use crate::recall::answer::group::{AnswerGroup, GroupLead};
 use crate::recall::answer::trace::Term;
+use crate::recall::index::cues;
 use crate::recall::index::derived::{DerivedIndex, asked_by, terms};
 use crate::recall::index::tokens;
 use crate::recall::query::about::About;
-use crate::recall::query::cues;
 use crate::recall::query::plan::QueryPlan;
+use crate::recall::rank::group::{AnswerGroup, GroupLead};
 use crate::source::{Role, Source};
 
-/// Answers that are looked at for somebody.
+/// Number of answers examined.
 const NEAR_THE_BEST: usize = 5;
-/// From this share of what is asked on, said of somebody else and not of them, it is said of somebody else. Of 442 questions to
-/// people's chats with an assistant it holds for one in a hundred that can be answered, and one in eleven that cannot.
+/// Minimum share of the question's terms found only in statements about others. Of 442 questions to people's chats with
+/// an assistant, it is reached for one in a hundred answerable ones and for one in eleven others.
 const APART_FROM: f64 = 0.5;
-/// What people say of somebody they have named.
+/// Pronouns for a person named before.
 const PRONOUNS: [&str; 8] = ["he", "she", "they", "his", "her", "their", "him", "them"];
 
-/// True if the best answer stands on what is said of somebody else than is asked about, and no answer near it on what is said
-/// of them.
+/// Returns true if the best answer rests on statements about someone else and no answer near it on statements about the
+/// person in question.
 pub(in crate::recall) fn is_of_another(
     memory: &Memory,
     derived: &DerivedIndex,
@@ -42,8 +42,8 @@ pub(in crate::recall) fn is_of_another(
     of_others && !told.flatten().any(|fact| about.is_of(fact))
 }
 
-/// True if a sentence near the best speaks of what is asked, and none that is about whom is asked about: "My son Leo is 6. I am
-/// allergic to shellfish." does not say what Leo is allergic to.
+/// Returns true if a sentence near the best matches the question, but none about the person in question: "My son Leo is
+/// 6. I am allergic to shellfish." does not say what Leo is allergic to.
 pub(in crate::recall) fn is_said_of_others(
     memory: &Memory,
     derived: &DerivedIndex,
@@ -79,8 +79,8 @@ pub(in crate::recall) fn is_said_of_others(
     whole > 0.0 && of_anybody - of_them >= APART_FROM
 }
 
-/// True if the question asks for a kind of value, such as an age, and no sentence near the best about whom is asked about may hold
-/// one: "Tom works at Delta." does not say how old Tom is.
+/// Returns true if the question asks for a kind of value, such as an age, and no sentence near the best about the
+/// person in question may contain one: "Tom works at Delta." does not say how old Tom is.
 pub(in crate::recall) fn lacks_the_value(
     memory: &Memory,
     derived: &DerivedIndex,
@@ -102,7 +102,7 @@ pub(in crate::recall) fn lacks_the_value(
     })
 }
 
-/// The source an answer is, or was found by.
+/// The source of an answer, or the one it was found by.
 fn source_of<'a>(memory: &'a Memory, group: &AnswerGroup) -> Option<&'a Source> {
     let ordinal = match &group.lead {
         GroupLead::Source(hit) => Some(hit.ordinal),
@@ -111,7 +111,7 @@ fn source_of<'a>(memory: &'a Memory, group: &AnswerGroup) -> Option<&'a Source> 
     ordinal.map(|ordinal| &memory.sources()[ordinal as usize].source)
 }
 
-/// The facts an answer is, or has behind it.
+/// The facts of an answer.
 fn facts_of<'a>(memory: &'a Memory, derived: &DerivedIndex, group: &AnswerGroup) -> Vec<&'a Fact> {
     let (source, drawn) = match &group.lead {
         GroupLead::Source(_) => (source_of(memory, group), None),
@@ -121,7 +121,8 @@ fn facts_of<'a>(memory: &'a Memory, derived: &DerivedIndex, group: &AnswerGroup)
     read.chain(drawn).chain(group.also.iter().copied()).filter_map(|id| memory.items().fact(id)).collect()
 }
 
-/// The sentences of a source, each with whether it is by or about whom is asked about; of nobody in particular all are.
+/// The sentences of a source, each with whether it is by or about the person in question; true for all if there is no
+/// such person.
 fn sentences<'a>(source: &'a Source, about: Option<&About>) -> impl Iterator<Item = (&'a str, bool)> {
     let mut is_theirs = false;
     episode::sentences(&source.text).into_iter().map(move |sentence| {
@@ -131,7 +132,7 @@ fn sentences<'a>(source: &'a Source, about: Option<&About>) -> impl Iterator<Ite
     })
 }
 
-/// True for words by or about somebody; `before` says so of the sentence before.
+/// Returns true for words by or about the person; `before` is the result for the preceding sentence.
 fn speaks_of(about: &About, source: &Source, sentence: &str, before: bool) -> bool {
     let speaker = source.speaker().to_lowercase();
     let is_speaker = about.names().contains(&speaker) || about.is_user() && source.role == Role::User;

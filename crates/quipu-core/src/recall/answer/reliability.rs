@@ -1,18 +1,18 @@
-//! How far the stated probability can be believed: what `quipu eval calibrate` measured, stretch by stretch.
+//! Reliability of the stated probability, as measured by `quipu eval calibrate` in bins.
 
 use serde::{Deserialize, Serialize};
 
-/// Questions of which about the same was stated, and how many of them memory did answer.
+/// Questions with similar stated probabilities, and the share that memory did answer.
 ///
 /// Each was judged by a fit that had not seen its conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReliabilityBin {
-    /// The mean of the stated probabilities, 0 to 1.
+    /// Mean of the stated probabilities, 0 to 1.
     pub stated: f64,
-    /// The share of the questions that memory answers, 0 to 1.
+    /// Share of the questions that memory answers, 0 to 1.
     pub answerable: f64,
-    /// How many there were.
+    /// Number of questions.
     pub questions: usize,
 }
 
@@ -23,14 +23,14 @@ impl ReliabilityBin {
     }
 }
 
-/// The expected calibration error: how far stated and true share are apart, by questions. 0 without any.
+/// Expected calibration error: mean difference of stated and true share, weighted by questions. 0 for an empty curve.
 pub fn calibration_error(curve: &[ReliabilityBin]) -> f64 {
     let questions: usize = curve.iter().map(|one| one.questions).sum();
     let apart = curve.iter().map(|one| (one.stated - one.answerable).abs() * one.questions as f64);
     apart.sum::<f64>() / questions.max(1) as f64
 }
 
-/// The curve of the built-in calibration; docs/benchmarks.md has the command, docs/reliability.svg the same points.
+/// The curve of the built-in calibration. docs/benchmarks.md has the command, docs/reliability.svg the same points.
 pub(in crate::recall) fn built_in() -> Vec<ReliabilityBin> {
     let stretch = |(stated, answerable, questions): (f64, usize, usize)| ReliabilityBin {
         stated,

@@ -1,105 +1,110 @@
-//! What a recall looked at and why it answered as it did.
+//! Records what a recall examined and why.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::recall::answer::validity::Validity;
 use crate::recall::query::dates::NamedDate;
 use crate::recall::query::intent::Intent;
 use crate::recall::query::intervals::Interval;
 use crate::recall::query::negation::Negation;
+use crate::recall::query::validity::Validity;
 use crate::recall::rank::candidates::{Arm, Arms};
 use crate::recall::rank::score::Contributions;
 
-/// The stages of one recall. Counts are always there, lists only when an explanation was asked for.
+/// The stages of one recall. Counts are always present, lists only with an explanation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RecallTrace"))]
 pub struct Trace {
-    /// Passages in the index.
+    /// Number of passages in the index.
     pub passages: usize,
-    /// Those the filter let through.
+    /// Number of passages that pass the filter.
     pub allowed: usize,
-    /// How many each arm nominated.
+    /// Number of passages nominated by each arm.
     pub arms: Vec<ArmCount>,
-    /// Passages scored in full.
+    /// Number of passages scored in full.
     pub scored: usize,
-    /// True if meaning counted: the question had a vector that fits this index.
+    /// True if the question had a vector that fits this index.
     pub dense: bool,
-    /// Passages whose tokens were compared with the question's; 0 if the model hands out none.
+    /// Number of passages whose tokens were compared with the question's; 0 if the model provides none.
     pub compared: usize,
-    /// Passages without a vector; for them meaning counts 0.
+    /// Number of passages without a vector; their cosine counts as 0.
     pub without_vector: usize,
-    /// Items drawn from sources.
+    /// Number of derived items.
     pub derived: usize,
-    /// Those of them that were scored.
+    /// Number of derived items scored.
     pub derived_scored: usize,
-    /// True if the active index had no sure answer, and everything was looked at.
+    /// True if the active index had no confident answer, so that everything was searched.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fell_back: bool,
-    /// True if something out of the active index has more of the question's words than anything in it.
+    /// True if an item outside the active index matches the question's words better than any in it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deeper: bool,
-    /// What was looked for and what was left out, if asked for.
+    /// The explanation, if requested.
     pub detail: Option<Detail>,
 }
 
-/// How many passages an arm nominated.
+/// Number of passages an arm nominated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArmCount {
     /// The arm.
     pub arm: Arm,
-    /// Its nominees.
+    /// Number of its nominees.
     pub nominated: usize,
 }
 
-/// The explanation.
+/// The explanation of a recall.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RecallTraceDetail"))]
 pub struct Detail {
-    /// What was looked for.
+    /// The terms searched for.
     pub terms: Vec<Term>,
-    /// The one author the question names.
+    /// The author the question names, if exactly one.
     pub speaker: Option<Arc<str>>,
-    /// The one person it asks about, by each name.
+    /// The person in question, by each name.
     pub about: Vec<String>,
-    /// Names in it.
+    /// Names in the question.
     pub entities: Vec<String>,
-    /// What it says no to.
+    /// Its negation and exclusions.
     pub negation: Negation,
     /// The dates it names.
     pub dates: Vec<NamedDate>,
-    /// What it is for.
+    /// Its intent.
     pub intent: Intent,
-    /// The stretches of time it names.
+    /// The time intervals it names.
     pub intervals: Vec<Interval>,
-    /// For which time statements are asked.
+    /// The time for which statements are requested.
     pub validity: Validity,
-    /// What was compared by meaning.
+    /// The text compared by vectors.
     pub first_person_text: String,
-    /// The best of what was not returned, best first.
+    /// The best items that were not returned, best first.
     pub left_out: Vec<LeftOut>,
 }
 
 /// A term of the question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "QueryTerm"))]
 pub struct Term {
     /// The stem.
     pub term: String,
     /// Its weight: `ln(1 + (N − df + ½) / (df + ½))`.
     pub idf: f32,
-    /// Passages that have it.
+    /// Number of passages that contain it.
     pub passages: u32,
 }
 
-/// An item that was scored and not returned.
+/// An item that was scored but not returned.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OmittedPassage"))]
 pub struct LeftOut {
     /// Its position in the memory's list of sources.
     pub ordinal: u32,
     /// The score of its best passage.
     pub score: f32,
-    /// What it is made of.
+    /// The contributions to its score.
     pub contributions: Contributions,
-    /// Who nominated it.
+    /// The arms that nominated it.
     pub arms: Arms,
     /// Why it was not returned.
     pub reason: Reason,
@@ -107,10 +112,11 @@ pub struct LeftOut {
 
 /// Why an item was not returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OmissionReason"))]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// Enough others score higher.
+    /// Enough other items score higher.
     BelowTheBest,
-    /// Nothing speaks for it.
+    /// No feature supports it.
     NoEvidence,
 }

@@ -1,10 +1,10 @@
-//! The passages' vectors: 8 bits a dimension with one scale a vector, and the signs as a first stage.
+//! Vectors of the passages: 8 bits per dimension with one scale per vector, and sign bits for a first stage.
 
 use crate::limit;
 use crate::recall::index::scan;
-use crate::recall::rank::late_interaction::TokenCode;
+use crate::recall::index::token_code::TokenCode;
 
-/// Names the exact text a vector was made from, so that a rebuilt index need not embed it again.
+/// Identifies the exact text a vector was made from, so that a rebuilt index can reuse it.
 pub type EmbeddingKey = [u8; 16];
 
 /// The key of a text given to an embedder: the first 16 bytes of BLAKE3 in derive-key mode.
@@ -15,27 +15,27 @@ pub fn embedding_key(text: &str) -> EmbeddingKey {
     key
 }
 
-/// A vector of an index as it is kept.
+/// A stored vector.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StoredVector<'a> {
-    /// What was embedded.
+    /// Key of the embedded text.
     pub key: EmbeddingKey,
     /// The value of one step of `steps`.
     pub scale: f32,
     /// The vector in steps of `scale`, from −127 to 127.
     pub steps: &'a [i8],
-    /// The codes of its tokens; none if the model hands out no tokens.
+    /// The codes of its tokens; empty if the model provides no tokens.
     pub codes: &'a [TokenCode],
 }
 
-/// A query's vector in the same shape as the stored ones.
+/// A query's vector in the format of the stored ones.
 pub(in crate::recall) struct QueryVector {
     scale: f32,
     steps: Vec<i8>,
     signs: Vec<u64>,
 }
 
-/// One row a passage; all zero and not present until its vector is set.
+/// One row per passage; zero and absent until its vector is set.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::recall) struct DenseRows {
     pub(in crate::recall) dimensions: usize,
@@ -45,12 +45,12 @@ pub(in crate::recall) struct DenseRows {
     pub(in crate::recall) keys: Vec<EmbeddingKey>,
     /// The codes of each passage's tokens.
     pub(in crate::recall) codes: Vec<Box<[TokenCode]>>,
-    /// One bit a passage.
+    /// One bit per passage.
     pub(in crate::recall) present: Vec<u64>,
     pub(in crate::recall) present_count: usize,
 }
 
-/// 64 bits hold 64 signs.
+/// Number of 64-bit words for the signs of a vector.
 pub(in crate::recall) fn sign_words(dimensions: usize) -> usize {
     dimensions.div_ceil(64)
 }
@@ -69,7 +69,7 @@ impl DenseRows {
         }
     }
 
-    /// Makes room for the next passage.
+    /// Appends an empty row.
     pub(in crate::recall) fn push_empty(&mut self) {
         let passage = self.scales.len();
         extend(&mut self.steps, self.dimensions, 0);
@@ -86,7 +86,7 @@ impl DenseRows {
         bit(&self.present, passage)
     }
 
-    /// True if the model of these vectors hands out tokens.
+    /// Returns true if the model of these vectors provides tokens.
     pub(in crate::recall) fn has_codes(&self) -> bool {
         self.codes.iter().any(|codes| !codes.is_empty())
     }
@@ -102,7 +102,7 @@ impl DenseRows {
         })
     }
 
-    /// Keeps a vector; false if there is no such passage or the vector has the wrong length.
+    /// Stores a vector; returns false if there is no such passage or the vector has the wrong length.
     pub(in crate::recall) fn set(&mut self, passage: u32, vector: &StoredVector<'_>) -> bool {
         let at = passage as usize;
         let fits = vector.steps.len() == self.dimensions && vector.codes.len() <= limit::TOKEN_CODES_MAX;
@@ -120,7 +120,7 @@ impl DenseRows {
         true
     }
 
-    /// A query's vector; none if its length is wrong or it has no direction.
+    /// Quantises a query's vector; `None` if its length is wrong or it is zero.
     pub(in crate::recall) fn query(&self, vector: &[f32]) -> Option<QueryVector> {
         let (scale, steps) = quantise(vector).filter(|_| vector.len() == self.dimensions)?;
         let mut signs = vec![0; sign_words(self.dimensions)];
@@ -136,7 +136,7 @@ impl DenseRows {
         chosen.iter().zip(dots).map(cosine).collect()
     }
 
-    /// Cosines of a passage's own vector with those of others; 0 where either has none.
+    /// Cosines of a passage with others; 0 where either has no vector.
     pub(in crate::recall) fn cosines_with(&self, passage: u32, others: &[u32]) -> Vec<f32> {
         let Some(own) = self.get(passage) else { return vec![0.0; others.len()] };
         let mut dots = Vec::new();
@@ -145,8 +145,8 @@ impl DenseRows {
         dots.into_iter().zip(others).map(|(dot, &other)| dot as f32 * own.scale * scale(other)).collect()
     }
 
-    /// Whether a passage's cosine with each of others is at least so much, and the other's with it: the two may differ in their last
-    /// bit.
+    /// For each other passage, whether its cosine with this one is at least `least`, in both directions: rounding may
+    /// differ in the last bit.
     pub(in crate::recall) fn agreements(&self, passage: u32, others: &[u32], least: f32) -> Vec<[bool; 2]> {
         let Some(own) = self.get(passage) else { return vec![[false; 2]; others.len()] };
         let mut dots = Vec::new();
@@ -170,8 +170,8 @@ impl DenseRows {
         (dot as f32 * query.scale * self.scales[passage as usize]).clamp(-1.0, 1.0)
     }
 
-    /// The passages of `allowed` whose signs differ least from the query's, ascending by number; among equals the
-    /// lower number. `allowed` has one bit a passage.
+    /// The `count` passages of `allowed` whose signs differ least from the query's, in ascending order; ties go to the
+    /// lower number. `allowed` has one bit per passage.
     pub(in crate::recall) fn nearest_by_signs(&self, query: &QueryVector, allowed: &[u64], count: usize) -> Vec<u32> {
         let mut distances = Vec::new();
         scan::hammings(&query.signs, &self.signs, &mut distances);
@@ -215,7 +215,7 @@ impl DenseRows {
     }
 }
 
-/// The vector scaled to length 1, in steps of its largest part / 127. None without a direction.
+/// Normalises a vector to length 1 and quantises it in steps of its largest component / 127. `None` for a zero vector.
 pub(in crate::recall) fn quantise(vector: &[f32]) -> Option<(f32, Vec<i8>)> {
     let length = vector.iter().map(|&v| f64::from(v) * f64::from(v)).sum::<f64>().sqrt();
     let largest = vector.iter().fold(0.0f32, |all, v| all.max(v.abs()));
@@ -232,7 +232,7 @@ fn write_signs(steps: &[i8], signs: &mut [u64]) {
     }
 }
 
-/// Grows by an eighth, not by doubling: at 100,000 passages these arrays are most of an index.
+/// Grows by an eighth rather than doubling: at 100,000 passages these arrays dominate the index.
 fn extend<T: Clone>(array: &mut Vec<T>, count: usize, value: T) {
     if array.capacity() - array.len() < count {
         array.reserve_exact((array.len() / 8).max(64 * count));
@@ -240,7 +240,7 @@ fn extend<T: Clone>(array: &mut Vec<T>, count: usize, value: T) {
     array.resize(array.len() + count, value);
 }
 
-/// One bit of a mask; bits beyond it are 0.
+/// A bit of a mask; bits beyond its end are 0.
 pub(in crate::recall) fn bit(mask: &[u64], at: u32) -> bool {
     mask.get(at as usize / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
 }

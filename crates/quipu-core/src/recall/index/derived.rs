@@ -1,7 +1,7 @@
-//! What was drawn from sources, for recall: the words of facts, episodes, tasks, notes and tenets, and where each was read.
+//! Index of the items derived from sources: text of facts, episodes, tasks, notes and tenets, and their sources.
 //!
-//! An item has words of its own; its neighbours, session, speaker and meaning are those of the passage it was read from.
-//! That costs no vector and no second model call, and keeps the scores of all kinds on one scale.
+//! An item has text of its own; its neighbours, session, speaker and vector are those of the passage it was read from.
+//! This needs no additional vectors or model calls and scores all kinds on one scale.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,12 +16,12 @@ use crate::id::{ItemId, ItemKind};
 use crate::item::{DerivedChange, Evidence, Fact};
 use crate::items::Items;
 use crate::predicate::{Predicates, normal};
+use crate::recall::index::names::NamedPerson;
+use crate::recall::index::names::is_name_here;
 use crate::recall::index::tokens::{self, TextToken, for_each_term};
 use crate::recall::index::words::WordIndex;
-use crate::recall::query::about::NamedPerson;
-use crate::recall::query::plan::is_name_here;
 
-/// The words and sources of everything drawn. A projection: made from the items at any time.
+/// Text and sources of all derived items. A projection that can be rebuilt from the items.
 #[derive(Debug, Clone, Default)]
 pub struct DerivedIndex {
     pub(in crate::recall) words: WordIndex,
@@ -29,40 +29,40 @@ pub struct DerivedIndex {
     pub(in crate::recall) entries: Vec<ItemId>,
     numbers: FxHashMap<ItemId, IndexEntry>,
     by_source: FxHashMap<ItemId, BTreeSet<ItemId>>,
-    /// Names of those facts are about, the user apart, in lower-case words, by the first of them.
+    /// Lower-case names of the subjects of facts except the user, by their first word.
     subjects: HashMap<String, BTreeSet<Vec<String>>>,
-    /// Who is what to the user, in lower case, by the word that stands for the relation, and by the fact that says so.
+    /// Lower-case names of people related to the user, by canonical relation word and by the fact that states it.
     kin: HashMap<String, BTreeMap<ItemId, String>>,
 }
 
-/// What is kept of an item.
+/// The index entry of an item.
 #[derive(Debug, Clone)]
 struct IndexEntry {
     number: u32,
     terms: Box<[u32]>,
-    /// What it says, as texts are compared.
+    /// Its normalised text.
     wording: Box<str>,
 }
 
 impl DerivedIndex {
-    /// The index of everything there is.
+    /// Builds the index of all items.
     pub fn of(items: &Items) -> Self {
         let mut index = Self::default();
         index.refresh(items, items.ids());
         index
     }
 
-    /// Items indexed.
+    /// Number of indexed items.
     pub fn len(&self) -> usize {
         self.numbers.len()
     }
 
-    /// True if nothing was drawn yet.
+    /// Returns true if no item is indexed.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
 
-    /// Reads these items again: they are new, or a change touched them.
+    /// Indexes new or changed items.
     pub fn refresh(&mut self, items: &Items, ids: impl IntoIterator<Item = ItemId>) {
         for id in ids {
             for source in sources(items, id) {
@@ -84,7 +84,7 @@ impl DerivedIndex {
         }
     }
 
-    /// Keeps who is what to the user: "my mum" is Jean.
+    /// Records people related to the user: "my mum" is Jean.
     fn relate(&mut self, items: &Items, id: ItemId) {
         let Some(fact) = items.fact(id).filter(|fact| fact.subject == USER) else { return };
         let said = [fact.qualifiers.get("relation"), fact.qualifiers.get("species")];
@@ -99,7 +99,7 @@ impl DerivedIndex {
         }
     }
 
-    /// Whom "my" and the word after it mean, if that is one person and their name does not follow.
+    /// Resolves "my" and the following relation to a person, if it is unique and not followed by the name.
     fn related(&self, text: &str, words: &[TextToken], at: usize) -> Option<NamedPerson> {
         let place = at + 1..at + 2;
         let relation = words.get(place.start).filter(|_| matches!(words[at].lower.as_str(), "my" | "our"))?;
@@ -109,12 +109,12 @@ impl DerivedIndex {
         let mut known: Vec<&String> = self.kin.get(tokens::plain(&relation.lower))?.values().collect();
         known.dedup();
         let [name] = known[..] else { return None };
-        // Only of whom something is told.
+        // Only people who are the subject of a fact.
         let name = tokens::words(name).into_iter().map(|word| word.lower).collect::<Vec<_>>();
         self.subjects.get(name.first()?)?.contains(&name).then(|| NamedPerson { words: place, name: name.join(" ") })
     }
 
-    /// Keeps whom a fact is about. Only names count: "the garden" is nobody.
+    /// Records the subject of a fact. Only names count, not "the garden".
     fn meet(&mut self, items: &Items, id: ItemId) {
         let fact = items.fact(id).filter(|fact| fact.subject != USER && fact.subject.starts_with(char::is_uppercase));
         let name: Vec<String> = fact
@@ -124,7 +124,7 @@ impl DerivedIndex {
         }
     }
 
-    /// The people a text names, as far as facts are about them: by their whole name, else by a first name only one has.
+    /// The people a text names, if facts are about them: by full name, or by a unique first name.
     pub(in crate::recall) fn named(&self, text: &str, words: &[TextToken]) -> Vec<NamedPerson> {
         let mut found = Vec::new();
         let mut at = 0;
@@ -141,7 +141,7 @@ impl DerivedIndex {
         let is_whole = |name: &&Vec<String>| {
             words.len() - at >= name.len() && name.iter().zip(&words[at..]).all(|(part, word)| *part == word.lower)
         };
-        // "My colleague Ana" is "Ana (colleague)", where there is another Ana.
+        // "My colleague Ana" is "Ana (colleague)" if there is another Ana.
         let is_told_apart = |name: &&Vec<String>| {
             let role = name.get(1..).unwrap_or_default();
             let before = at.checked_sub(role.len()).map_or(&[][..], |from| &words[from..at]);
@@ -155,14 +155,14 @@ impl DerivedIndex {
         is_name_here(text, words, &place).then(|| NamedPerson { words: place, name: name.join(" ") })
     }
 
-    /// Facts with some of these terms.
+    /// Facts that contain some of these terms.
     pub(in crate::recall) fn facts_with<'a>(&self, items: &'a Items, terms: &[String]) -> Vec<&'a Fact> {
         let scores = self.words.score(terms).passages;
         let found = self.entries.iter().zip(&scores).filter(|(_, score)| **score > 0.0);
         found.filter_map(|(id, _)| items.fact(*id)).collect()
     }
 
-    /// The sources an item was read from, each once, in their order.
+    /// The distinct sources an item was read from, in order.
     pub fn sources(&self, items: &Items, id: ItemId) -> Vec<ItemId> {
         sources(items, id)
     }
@@ -172,17 +172,17 @@ impl DerivedIndex {
         self.by_source.get(&source).into_iter().flatten().copied()
     }
 
-    /// True if an item can be an answer itself; of a remark its turn is.
+    /// Returns true if an item can be an answer itself; a remark is represented by its turn.
     pub(in crate::recall) fn is_searched(&self, id: ItemId) -> bool {
         self.numbers.contains_key(&id)
     }
 
-    /// What an item's own words score.
+    /// The score of an item's own text.
     pub(in crate::recall) fn own(&self, scores: &[f32], id: ItemId) -> f32 {
         self.numbers.get(&id).and_then(|entry| scores.get(entry.number as usize)).copied().unwrap_or(0.0)
     }
 
-    /// What an item says, as texts are compared.
+    /// The normalised text of an item.
     pub(in crate::recall) fn wording(&self, id: ItemId) -> Option<&str> {
         self.numbers.get(&id).map(|entry| &*entry.wording)
     }
@@ -196,7 +196,7 @@ impl DerivedIndex {
     }
 }
 
-/// The items whose words or sources a change may have changed.
+/// The items whose text or sources a change may affect.
 pub fn touched(change: &Change) -> Vec<ItemId> {
     let Change::Drawn(drawn) = change else { return Vec::new() };
     let known = match drawn {
@@ -211,14 +211,14 @@ pub fn touched(change: &Change) -> Vec<ItemId> {
     drawn.makes().into_iter().chain(known).collect()
 }
 
-/// What relations are called: recall reads names of relations only, which no memory changes.
+/// The built-in predicates. Recall uses only their names and wordings, which no memory changes.
 static REGISTRY: LazyLock<Predicates> = LazyLock::new(Predicates::default_registry);
 
-/// The terms of every known relation.
+/// The terms of every registered predicate.
 static ASKED_BY: LazyLock<BTreeMap<String, BTreeSet<String>>> = LazyLock::new(|| {
     let of = |name: &str| {
         let predicate = REGISTRY.get(name);
-        // What stands in braces is told, not asked by.
+        // Text in braces is a placeholder.
         let plain = predicate.said.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest));
         let texts = plain.chain(predicate.words.iter().map(String::as_str));
         (name.to_owned(), texts.flat_map(terms).collect())
@@ -226,20 +226,20 @@ static ASKED_BY: LazyLock<BTreeMap<String, BTreeSet<String>>> = LazyLock::new(||
     REGISTRY.names().map(of).collect()
 });
 
-/// The terms a relation is asked by.
+/// The terms by which a predicate is requested.
 pub(in crate::recall) fn asked_by(predicate: &str) -> Cow<'static, BTreeSet<String>> {
     let unknown = || Cow::Owned(terms(&predicate.replace('_', " ")).into_iter().collect());
     ASKED_BY.get(predicate).map_or_else(unknown, Cow::Borrowed)
 }
 
-/// Terms that only the names of opposite relations are asked by, and what the other is asked by in their place.
+/// Terms that identify one predicate of a pair of opposites, with the term of the other.
 static OPPOSITES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     let plain = |name: &str| asked_by(name).iter().next().filter(|_| asked_by(name).len() == 1).cloned();
     let pair = |name: &str| Some((plain(name)?, plain(REGISTRY.get(name).opposite.as_deref()?)?));
     REGISTRY.names().filter_map(pair).collect()
 });
 
-/// What is asked for in place of a term where its opposite is meant: "dislik" for "like".
+/// The term of the opposite predicate: "dislik" for "like".
 pub(in crate::recall) fn opposite_of(term: &str) -> Option<&'static str> {
     OPPOSITES.get(term).map(String::as_str)
 }
@@ -251,10 +251,10 @@ pub(in crate::recall) fn terms(text: &str) -> Vec<String> {
     found
 }
 
-/// What of an item can be found by its words; `None` for what is not recalled.
+/// The searchable text of an item; `None` if it is not searched.
 fn words(items: &Items, id: ItemId) -> Option<String> {
     match id.kind {
-        // The turn a remark stands in has the same words.
+        // The turn of a remark has the same text.
         ItemKind::Fact => items.fact(id).filter(|fact| fact.predicate != REMARK).map(|fact| {
             let words = &REGISTRY.get(&fact.predicate).words;
             std::iter::once(&fact.text).chain(words).map(String::as_str).collect::<Vec<_>>().join(" ")
@@ -278,7 +278,7 @@ fn words(items: &Items, id: ItemId) -> Option<String> {
     }
 }
 
-/// The sources an item was read from, each once, in their order.
+/// The distinct sources an item was read from, in order.
 pub(in crate::recall) fn sources(items: &Items, id: ItemId) -> Vec<ItemId> {
     let mut found = Vec::new();
     each_source(items, id, &mut |source| found.push(source));
@@ -287,7 +287,7 @@ pub(in crate::recall) fn sources(items: &Items, id: ItemId) -> Vec<ItemId> {
     found
 }
 
-/// Calls `each` with the sources an item was read from, in their order, as often as it was read from them.
+/// Calls `each` with the sources an item was read from, in order, with repetitions.
 pub(in crate::recall) fn each_source(items: &Items, id: ItemId, each: &mut dyn FnMut(ItemId)) {
     let mut of = |evidence: &[Evidence]| evidence.iter().for_each(|place| each(place.source));
     match id.kind {

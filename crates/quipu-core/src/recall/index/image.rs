@@ -1,4 +1,4 @@
-//! An index as bytes: flat little-endian columns, delta-coded postings, a checksum over all.
+//! Binary format of an index: flat little-endian columns, delta-coded postings, and a checksum.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use crate::id::{ItemId, ItemKind};
 use crate::limit;
 use crate::recall::index::dense::{DenseRows, EmbeddingKey, sign_words};
 use crate::recall::index::passage_index::{Index, NO_DAY, NONE, PassageColumns, REPLY};
+use crate::recall::index::token_code::TokenCode;
 use crate::recall::index::words::{Posting, Texts, WordIndex};
-use crate::recall::rank::late_interaction::TokenCode;
 
-/// Names the layout; an image with another tag is not read but made again from the sources.
+/// Identifies the layout. An image with another tag is ignored and rebuilt from the sources.
 pub const IMAGE_TAG: &[u8; 8] = b"qpindx03";
 
 const CHECKSUM_BYTES: usize = 16;
 
-/// No embedder's vectors are longer; see the sums in `scan.rs`.
+/// Maximum dimensions of a vector; see the sums in `scan.rs`.
 const DIMENSIONS_MAX: usize = 65_536;
 
-/// The bytes are no whole index of this program's. Build the index again from the sources.
+/// The bytes are not a valid index of this version. Rebuild the index from the sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("not a whole search index of this format: {0}")]
 pub struct ImageError(&'static str);
@@ -65,7 +65,7 @@ struct Image<'a> {
 }
 
 impl Index {
-    /// The index as bytes: equal indexes give equal bytes.
+    /// Encodes the index: equal indexes give equal bytes.
     pub fn encode(&self) -> Vec<u8> {
         let columns = &self.passages;
         let mut terms = vec![""; self.words.terms.len()];
@@ -99,7 +99,7 @@ impl Index {
         };
         let mut bytes = IMAGE_TAG.to_vec();
         bytes.extend([0; CHECKSUM_BYTES]);
-        // Writing to memory cannot fail; if it ever did, the checksum would not fit and the image would not be read.
+        // Writing to memory cannot fail. If it did, the checksum would not match and the image would be rejected.
         let mut bytes = postcard::to_extend(&image, bytes).unwrap_or_default();
         if bytes.len() > IMAGE_TAG.len() + CHECKSUM_BYTES {
             let sum = checksum(&bytes[IMAGE_TAG.len() + CHECKSUM_BYTES..]);
@@ -108,17 +108,17 @@ impl Index {
         bytes
     }
 
-    /// Reads an index back.
+    /// Decodes an index.
     ///
     /// # Errors
-    /// [`ImageError`] for any bytes [`Index::encode`] did not write.
+    /// [`ImageError`] for any bytes not written by [`Index::encode`].
     pub fn decode(bytes: &[u8]) -> Result<Self> {
-        let rest = bytes.strip_prefix(IMAGE_TAG.as_slice()).ok_or(ImageError("another tag"))?;
-        let (sum, body) = rest.split_at_checked(CHECKSUM_BYTES).ok_or(ImageError("cut short"))?;
+        let rest = bytes.strip_prefix(IMAGE_TAG.as_slice()).ok_or(ImageError("unknown tag"))?;
+        let (sum, body) = rest.split_at_checked(CHECKSUM_BYTES).ok_or(ImageError("truncated"))?;
         if checksum(body) != sum {
             return Err(ImageError("wrong checksum"));
         }
-        let (image, left) = postcard::take_from_bytes::<Image<'_>>(body).map_err(|_| ImageError("another layout"))?;
+        let (image, left) = postcard::take_from_bytes::<Image<'_>>(body).map_err(|_| ImageError("unknown layout"))?;
         if !left.is_empty() {
             return Err(ImageError("bytes after the end"));
         }
@@ -129,10 +129,10 @@ impl Index {
         let mut index = Self::new(image.dimensions as usize, image.model);
         index.items = read_items(&image.item_kinds, &image.item_bits)?;
         for (number, session) in (0..).zip(&image.sessions) {
-            check(index.intern_session(&Arc::from(*session)) == number, "a session twice")?;
+            check(index.intern_session(&Arc::from(*session)) == number, "duplicate session")?;
         }
         for (number, author) in (0..).zip(&image.authors) {
-            check(index.intern_author(&Arc::from(*author)) == number, "an author twice")?;
+            check(index.intern_author(&Arc::from(*author)) == number, "duplicate author")?;
         }
         let ordinal = u32s(&image.ordinal)?;
         let count = ordinal.len();
@@ -184,7 +184,7 @@ impl Index {
         )
     }
 
-    /// Neighbours, who talks with whom, and days follow from the columns.
+    /// Derives neighbours, conversation statistics and days from the columns.
     fn link_neighbours(&mut self) {
         let columns = &mut self.passages;
         for (number, &session) in (0..).zip(&columns.session) {
@@ -221,7 +221,7 @@ fn flat<const N: usize>(numbers: impl Iterator<Item = [u8; N]>) -> ByteBuf {
 
 fn array<const N: usize>(bytes: &[u8]) -> Result<impl Iterator<Item = [u8; N]>> {
     let (numbers, rest) = bytes.as_chunks::<N>();
-    check(rest.is_empty(), "half a number")?;
+    check(rest.is_empty(), "truncated number")?;
     Ok(numbers.iter().copied())
 }
 
@@ -246,7 +246,7 @@ fn read_items(kinds: &[u8], bits: &[u8]) -> Result<Vec<ItemId>> {
     kinds.iter().zip(bits).map(item).collect()
 }
 
-/// For each term: how many texts, then for each text the distance to the one before, and the count; LEB128.
+/// For each term: the number of texts, then for each text the distance from the previous one and the count; LEB128.
 fn write_postings(lists: &[Vec<Posting>]) -> ByteBuf {
     let mut bytes = Vec::with_capacity(lists.iter().map(|list| 2 * list.len() + 2).sum());
     for list in lists {
@@ -294,7 +294,7 @@ fn write_number(bytes: &mut Vec<u8>, mut number: u32) {
 fn read_number(bytes: &mut &[u8]) -> Result<u32> {
     let mut number = 0u64;
     for shift in (0..35).step_by(7) {
-        let (&byte, rest) = bytes.split_first().ok_or(ImageError("postings cut short"))?;
+        let (&byte, rest) = bytes.split_first().ok_or(ImageError("truncated postings"))?;
         *bytes = rest;
         number |= u64::from(byte & 0x7f) << shift;
         if byte < 0x80 {
@@ -306,7 +306,7 @@ fn read_number(bytes: &mut &[u8]) -> Result<u32> {
 
 fn read_words(image: &Image<'_>, passages: usize) -> Result<WordIndex> {
     let terms: HashMap<Box<str>, u32> = image.terms.iter().map(|term| Box::from(*term)).zip(0..).collect();
-    check(terms.len() == image.terms.len(), "a term twice")?;
+    check(terms.len() == image.terms.len(), "duplicate term")?;
     let texts = |lengths: &[u8], postings: &[u8]| {
         let lengths = u32s(lengths)?;
         let length_sum = lengths.iter().map(|&length| u64::from(length)).sum();
@@ -353,12 +353,12 @@ fn read_dense(image: &Image<'_>, passages: usize) -> Result<DenseRows> {
 fn read_codes(image: &Image<'_>) -> Result<Vec<Box<[TokenCode]>>> {
     let words = u64s(&image.codes)?;
     let (mut rest, left) = words.as_chunks();
-    check(left.is_empty(), "half a code")?;
+    check(left.is_empty(), "truncated code")?;
     let mut take = |count: u32| {
         let (own, after) = rest
             .split_at_checked(count as usize)
             .filter(|_| count as usize <= limit::TOKEN_CODES_MAX)
-            .ok_or(ImageError("codes cut short"))?;
+            .ok_or(ImageError("truncated codes"))?;
         rest = after;
         Ok(own.into())
     };

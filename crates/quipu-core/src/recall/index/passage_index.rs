@@ -1,4 +1,4 @@
-//! Everything recall reads: the passages of a memory's sources with their words, neighbours, days and vectors.
+//! The index of a memory's sources: passages with their words, neighbours, days and vectors.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,45 +7,45 @@ use std::sync::Arc;
 
 use crate::id::{ItemId, ItemKind};
 use crate::memory::HeldSource;
+use crate::recall::index::cues;
 use crate::recall::index::dense::{DenseRows, EmbeddingKey, StoredVector, embedding_key, quantise};
+use crate::recall::index::filter::Filter;
 use crate::recall::index::passages::{self, searchable};
+use crate::recall::index::talk::Talk;
+use crate::recall::index::token_code::TokenCode;
 use crate::recall::index::tokens;
+use crate::recall::index::when;
 use crate::recall::index::words::WordIndex;
-use crate::recall::query::cues;
-use crate::recall::query::plan::Filter;
-use crate::recall::query::talk::Talk;
-use crate::recall::query::when;
-use crate::recall::rank::late_interaction::TokenCode;
 use crate::source::{Role, Source};
 use crate::{limit, time};
 
-/// No neighbour, session or author.
+/// Marks a missing neighbour, session or author.
 pub(in crate::recall) const NONE: u32 = u32::MAX;
-/// No day.
+/// Marks a missing day.
 pub(in crate::recall) const NO_DAY: i32 = i32::MIN;
 
-/// Marks of a passage, added up; more of them in [`cues`].
+/// Marks of a passage, as a bit set; [`cues`] has more.
 pub(in crate::recall) const ASKS: u8 = 1;
 pub(in crate::recall) const SAYS_WHEN: u8 = 2;
-/// It is an assistant's.
+/// The passage is an assistant's.
 pub(in crate::recall) const REPLY: u8 = 4;
 
-/// What an embedder is given at most, in bytes, as far as the passage before is concerned: about 256 tokens of English.
-/// The passage itself is never cut.
+/// Maximum length of an embedder's input in bytes, about 256 tokens of English. The preceding passage is cut to fit;
+/// the passage itself never is.
 const EMBEDDING_INPUT_BYTES: usize = 1000;
 
-/// What an embedder is given for a passage.
+/// The input of an embedder for a passage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingInput {
-    /// The passage before it in the session, then the passage, each with its speaker.
+    /// The preceding passage of the session, then the passage, each with its speaker.
     pub text: String,
-    /// Where the passage itself begins.
+    /// Start of the passage itself.
     pub own: usize,
 }
 
 /// The sources an index was built from, by ordinal.
 pub trait Sources {
-    /// The source at a position; none beyond the end.
+    /// The source at a position; `None` beyond the end.
     fn source(&self, ordinal: u32) -> Option<&Source>;
 }
 
@@ -61,21 +61,21 @@ impl Sources for [HeldSource] {
     }
 }
 
-/// One column entry a passage, in ledger order.
+/// One column entry per passage, in ledger order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::recall) struct PassageColumns {
     pub(in crate::recall) ordinal: Vec<u32>,
-    /// Bytes of [`Source::searchable`].
+    /// Byte range in [`Source::searchable`].
     pub(in crate::recall) start: Vec<u32>,
     pub(in crate::recall) end: Vec<u32>,
-    /// The passage before and after it in the same session, or [`NONE`].
+    /// The previous and next passage of the same session, or [`NONE`].
     pub(in crate::recall) previous: Vec<u32>,
     pub(in crate::recall) next: Vec<u32>,
     pub(in crate::recall) session: Vec<u32>,
     pub(in crate::recall) author: Vec<u32>,
     /// Days since 1970, or [`NO_DAY`].
     pub(in crate::recall) day: Vec<i32>,
-    /// [`ASKS`] if it ends with a question mark, [`SAYS_WHEN`] if it names a time, [`REPLY`], and those of [`cues`].
+    /// [`ASKS`] for a final question mark, [`SAYS_WHEN`] if it names a time, [`REPLY`], and those of [`cues`].
     pub(in crate::recall) marks: Vec<u8>,
 }
 
@@ -86,7 +86,7 @@ pub(in crate::recall) struct AuthorName {
     pub(in crate::recall) name: Vec<String>,
 }
 
-/// The search index of one memory: a projection, made again from the sources at any time.
+/// The search index of one memory: a projection that can be rebuilt from the sources.
 ///
 /// Adding sources one by one gives the same index as building it at once.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,7 +102,7 @@ pub struct Index {
     pub(in crate::recall) authors: Vec<Arc<str>>,
     author_numbers: HashMap<String, u32>,
     authors_by_first: HashMap<String, Vec<AuthorName>>,
-    /// Who talks with whom.
+    /// Conversation statistics.
     pub(in crate::recall) talk: Talk,
     /// First and last day of any passage.
     pub(in crate::recall) days: Option<(i32, i32)>,
@@ -111,7 +111,8 @@ pub struct Index {
 }
 
 impl Index {
-    /// An empty index for vectors of one model. With 0 dimensions there are no vectors, and recall goes by words alone.
+    /// Creates an empty index for vectors of one model. With 0 dimensions there are no vectors, and recall uses words
+    /// alone.
     pub fn new(dimensions: usize, model_id: impl Into<String>) -> Self {
         Self {
             model: model_id.into(),
@@ -130,38 +131,38 @@ impl Index {
         }
     }
 
-    /// The model whose vectors these are.
+    /// Id of the model that made the vectors.
     pub fn model_id(&self) -> &str {
         &self.model
     }
 
-    /// Length of a vector.
+    /// Dimensions of a vector.
     pub fn dimensions(&self) -> usize {
         self.dense.dimensions
     }
 
-    /// Sources added, those without passages included: the ordinal to add next.
+    /// Number of sources added, including those without passages; also the next ordinal.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// True if nothing was added.
+    /// Returns true if no source was added.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// Passages of all sources.
+    /// Number of passages of all sources.
     pub fn passage_count(&self) -> usize {
         self.passages.ordinal.len()
     }
 
-    /// Passages that have their vector.
+    /// Number of passages with a vector.
     pub fn vector_count(&self) -> usize {
         self.dense.present_count
     }
 
-    /// Adds the source at position `ordinal` of the memory's list: the next one, or one further on where those between
-    /// cannot be found. A source that is already in is left as it is.
+    /// Adds the source at position `ordinal` of the memory's list: the next one, or a later one if those between are
+    /// not searchable. Does nothing if it is already indexed.
     pub fn add(&mut self, ordinal: u32, source: &Source) {
         if (ordinal as usize) < self.items.len() {
             return;
@@ -179,7 +180,7 @@ impl Index {
         }
         let text = searchable(source);
         for range in passages::cut(&text) {
-            // What counts is how the words end, not the caption after them.
+            // A question is recognised by the end of the text, not of the captions after it.
             let words_end = if range.contains(&source.text.len()) { source.text.len() } else { range.end };
             let asks = if passages::is_question(&text[range.start..words_end]) { ASKS } else { 0 };
             let says = if when::says_when(&tokens::words(&text[range.clone()])) { SAYS_WHEN } else { 0 };
@@ -224,7 +225,7 @@ impl Index {
         number
     }
 
-    /// Names that differ in case only are one author.
+    /// Names that differ only in case are one author.
     pub(in crate::recall) fn intern_author(&mut self, author: &Arc<str>) -> u32 {
         let lower = author.to_lowercase();
         if let Some(&number) = self.author_numbers.get(&lower) {
@@ -241,7 +242,7 @@ impl Index {
         number
     }
 
-    /// The number of an author by a name in lower case.
+    /// The number of an author by lower-case name.
     pub(in crate::recall) fn author_called(&self, lower: &str) -> Option<u32> {
         self.author_numbers.get(lower).copied()
     }
@@ -254,8 +255,8 @@ impl Index {
         self.authors_by_first.get(first).map_or(&[], Vec::as_slice)
     }
 
-    /// The passage that answers this one, or that this one answers, or [`NONE`]: of a reply the last words before it, of other
-    /// words the start of the reply after them.
+    /// The passage that this one answers, or that answers it, or [`NONE`]: for a reply the last words before it, for
+    /// other words the start of the reply after them.
     pub(in crate::recall) fn beside(&self, passage: u32) -> u32 {
         let columns = &self.passages;
         let is_reply = |at: u32| columns.marks.get(at as usize).is_some_and(|marks| marks & REPLY != 0);
@@ -268,17 +269,17 @@ impl Index {
         if is_reply(at) == is_reply(passage) { NONE } else { at }
     }
 
-    /// Bytes of the source's searchable text that a passage covers.
+    /// Byte range of a passage in its source's searchable text.
     pub(in crate::recall) fn span(&self, passage: u32) -> Range<usize> {
         self.passages.start[passage as usize] as usize..self.passages.end[passage as usize] as usize
     }
 
-    /// Passages a filter lets through, one bit each, but for those of some sources.
+    /// Bit mask of the passages that pass a filter, excluding some sources.
     pub(in crate::recall) fn mask(&self, filter: &Filter, sources: &[u32]) -> Vec<u64> {
         self.without(self.admitted(filter), sources)
     }
 
-    /// The same without the passages of these sources.
+    /// Clears the passages of these sources in a mask.
     pub(in crate::recall) fn without(&self, mut mask: Vec<u64>, sources: &[u32]) -> Vec<u64> {
         let ordinals = &self.passages.ordinal;
         for ordinal in sources {
@@ -321,11 +322,12 @@ impl Index {
         std::iter::successors(last, move |&passage| real(self.passages.previous[passage as usize]))
     }
 
-    /// The text whose vector stands for a passage: among people the passage before it in the session, then the passage, each
-    /// with its speaker. The passage itself is whole; of the one before it, what fits from its end. Where an assistant talks,
-    /// each passage stands alone: long replies would drown the user's words (measured in docs/benchmarks.md).
+    /// The text to embed for a passage. In conversations among people: the preceding passage of the session and the
+    /// passage, each with its speaker. The passage is whole; the preceding one is cut at its start to fit. In
+    /// conversations with an assistant each passage stands alone, since long replies would dominate the user's words
+    /// (measured in docs/benchmarks.md).
     ///
-    /// None if there is no such passage or its source is not in `sources`.
+    /// `None` if there is no such passage or its source is not in `sources`.
     pub fn embedding_input<S: Sources + ?Sized>(&self, sources: &S, passage: u32) -> Option<EmbeddingInput> {
         let (source, text) = self.passage_text(sources, passage)?;
         let own = format!("{}: {text}", source.speaker());
@@ -372,10 +374,10 @@ impl Index {
         absent.filter_map(move |passage| Some((passage, self.embedding_input(sources, passage)?)))
     }
 
-    /// Keeps the vector of a passage and the codes of its tokens, made from exactly `embedded`. The vector need not have
-    /// length 1.
+    /// Stores the vector of a passage and the codes of its tokens, made from exactly `embedded`. The vector need not
+    /// have length 1.
     ///
-    /// False, and nothing is kept, if there is no such passage, the length is wrong or the vector has no direction.
+    /// Returns false and stores nothing if there is no such passage, the length is wrong or the vector is zero.
     pub fn set_vector(&mut self, passage: u32, embedded: &str, vector: &[f32], codes: &[TokenCode]) -> bool {
         match quantise(vector) {
             Some((scale, steps)) => {
@@ -385,19 +387,19 @@ impl Index {
         }
     }
 
-    /// Keeps a vector that was stored before. False, and nothing is kept, if it does not fit.
+    /// Stores an already quantised vector. Returns false and stores nothing if it does not fit.
     pub fn set_stored(&mut self, passage: u32, vector: &StoredVector<'_>) -> bool {
         self.dense.set(passage, vector)
     }
 
-    /// A passage's vector as it is kept, if it has one.
+    /// A passage's stored vector, if any.
     pub fn vector(&self, passage: u32) -> Option<StoredVector<'_>> {
         self.dense.get(passage)
     }
 
-    /// Takes over every vector of an older index that was made from a text this one needs; hands back how many.
+    /// Copies every vector of an older index whose text this index needs; returns their number.
     ///
-    /// After a revert only what really changed is embedded again. Nothing is taken from another model's index.
+    /// After a revert, only changed texts need to be embedded again. Copies nothing from the index of another model.
     pub fn reuse_vectors<S: Sources + ?Sized>(&mut self, old: &Index, sources: &S) -> usize {
         if (old.model_id(), old.dimensions()) != (self.model_id(), self.dimensions()) {
             return 0;

@@ -1,4 +1,4 @@
-//! Cuts a text into passages short enough for an embedder.
+//! Splits a text into passages short enough for an embedder.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,16 +6,16 @@ use std::ops::Range;
 use crate::limit;
 use crate::source::Source;
 
-/// What a search sees of a source, see [`Source::searchable`]; borrowed where possible.
+/// The searchable text of a source, see [`Source::searchable`]; borrowed where possible.
 pub(in crate::recall) fn searchable(source: &Source) -> Cow<'_, str> {
     if source.artifacts.is_empty() { Cow::Borrowed(&source.text) } else { Cow::Owned(source.searchable()) }
 }
 
-/// Byte ranges of a text's passages: in order, without overlap, trimmed, never longer than
-/// [`limit::PASSAGE_BYTES_MAX`], at least one.
+/// Byte ranges of a text's passages: at least one, in order, without overlap, trimmed, and at most
+/// [`limit::PASSAGE_BYTES_MAX`] long.
 ///
-/// A long text is cut at the last paragraph that fits, else at a line, a sentence, a word, a character; a cut in the
-/// first half of what fits is not taken while a weaker boundary lies in the second.
+/// A long text is split at the last paragraph that fits, else at a line, a sentence, a word, or a character. A boundary
+/// in the first half of the window is used only if no weaker one lies in the second.
 pub(in crate::recall) fn cut(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut start = skip_blank(text, 0);
@@ -30,7 +30,7 @@ pub(in crate::recall) fn cut(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-/// Where to cut the start of a text that is longer than a passage.
+/// Where to split a text that is longer than a passage.
 fn cut_length(rest: &str) -> usize {
     let window = &rest[..floor_char_boundary(rest, limit::PASSAGE_BYTES_MAX)];
     let half = window.len() / 2;
@@ -64,7 +64,7 @@ pub(in crate::recall) fn ceil_char_boundary(text: &str, at: usize) -> usize {
     (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
 }
 
-/// True if the words end with a question mark.
+/// Returns true if the text ends with a question mark.
 pub(in crate::recall) fn is_question(text: &str) -> bool {
     text.trim_end().ends_with(['?', '？', '؟'])
 }

@@ -1,14 +1,14 @@
-//! The two loops that touch every vector: integer dot products and Hamming distances.
+//! The loops over all vectors: integer dot products and Hamming distances.
 //!
-//! Written as plain loops and compiled once for each instruction set, chosen when run. All give the same integers.
+//! Plain loops, compiled once for each instruction set and selected at run time. All give the same integers.
 #![expect(
     unsafe_code,
     reason = "a function compiled for an instruction set may only be called where the processor has it"
 )]
 
-/// Dot products of a query with rows of the same length, one after another; `rows` is a whole number of them.
+/// Dot products of a query with consecutive rows of the same length; `rows` is a whole number of rows.
 ///
-/// Fits an `i32` up to 131,071 dimensions.
+/// The result fits an `i32` up to 131,071 dimensions.
 pub(in crate::recall) fn dots(query: &[i8], rows: &[i8], found: &mut Vec<i32>) {
     found.clear();
     if query.is_empty() {
@@ -25,7 +25,7 @@ pub(in crate::recall) fn dots(query: &[i8], rows: &[i8], found: &mut Vec<i32>) {
     }
 }
 
-/// Dot products of a query with the chosen rows, in the order of `chosen`. A row that is not there gives 0.
+/// Dot products of a query with the chosen rows, in the order of `chosen`. A missing row gives 0.
 pub(in crate::recall) fn dots_at(query: &[i8], rows: &[i8], chosen: &[u32], found: &mut Vec<i32>) {
     found.clear();
     match level() {
@@ -39,7 +39,7 @@ pub(in crate::recall) fn dots_at(query: &[i8], rows: &[i8], chosen: &[u32], foun
     }
 }
 
-/// Differing bits between a query and every row.
+/// Hamming distances of a query to every row.
 pub(in crate::recall) fn hammings(query: &[u64], rows: &[u64], found: &mut Vec<u16>) {
     found.clear();
     if query.is_empty() {
@@ -56,8 +56,8 @@ pub(in crate::recall) fn hammings(query: &[u64], rows: &[u64], found: &mut Vec<u
     }
 }
 
-/// For every code how many of its bits are set, and how many are set in each plane too, a plane counting twice the one
-/// before it.
+/// For every code, the number of its set bits, and the number that are also set in each plane, weighted by powers of
+/// two.
 pub(in crate::recall) fn overlaps(planes: &[[u64; 3]; 4], codes: &[[u64; 3]], found: &mut Vec<(u32, u32)>) {
     found.clear();
     match level() {
@@ -134,12 +134,12 @@ compiled_for_each_level!(hammings_body, hammings_portable, hammings_avx2, hammin
 
 compiled_for_each_level!(overlaps_body, overlaps_portable, overlaps_avx2, overlaps_avx512, (planes: &[[u64; 3]; 4], codes: &[[u64; 3]], found: &mut Vec<(u32, u32)>));
 
-// Plain loops, no closures: what is passed to an adapter becomes a function of its own, compiled without the instruction
-// set. Nothing wraps up to 131,071 dimensions; checking for it in every step would keep the loops from being vectorised.
+// Plain loops without closures: a closure passed to an adapter becomes a separate function, compiled without the
+// instruction set. Nothing wraps up to 131,071 dimensions; overflow checks would prevent vectorisation.
 
 #[inline(always)]
 fn dot(a: &[i8], b: &[i8]) -> i32 {
-    // Whole blocks first: their length is known, so they become straight-line code.
+    // Whole blocks first: their length is constant, so they compile to straight-line code.
     let (blocks_a, rest_a) = a.as_chunks::<64>();
     let (blocks_b, rest_b) = b.as_chunks::<64>();
     let mut sum = products(rest_a, rest_b);
@@ -180,7 +180,7 @@ fn dots_at_body(query: &[i8], rows: &[i8], chosen: &[u32], found: &mut Vec<i32>)
 #[inline(always)]
 fn hammings_body(query: &[u64], rows: &[u64], found: &mut Vec<u16>) {
     found.resize(rows.len() / query.len(), 0);
-    // 384 dimensions, the default model's, deserve a loop of known length.
+    // A loop of constant length for 384 dimensions, those of the default model.
     if let (Ok(query), (rows, [])) = (<&[u64; 6]>::try_from(query), rows.as_chunks::<6>()) {
         for (found, row) in found.iter_mut().zip(rows) {
             *found = differing(query, row);
@@ -250,7 +250,7 @@ mod tests {
             #[cfg(target_arch = "x86_64")]
             if has_avx2() {
                 found.clear();
-                // SAFETY: checked the line before.
+                // SAFETY: checked in the line before.
                 unsafe { dots_avx2(&query, &rows, &mut found) };
                 assert_eq!(found, expected);
             }
@@ -281,7 +281,7 @@ mod tests {
             #[cfg(target_arch = "x86_64")]
             if has_avx2() {
                 found.clear();
-                // SAFETY: checked the line before.
+                // SAFETY: checked in the line before.
                 unsafe { hammings_avx2(&query, &rows, &mut found) };
                 assert_eq!(found, expected);
             }

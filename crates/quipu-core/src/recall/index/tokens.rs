@@ -1,4 +1,4 @@
-//! From a text to the terms it is found by.
+//! Splits a text into search terms.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -8,14 +8,14 @@ use frostem::{Algorithm, Stemmer};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 
-/// A longer run of letters is cut: nobody searches for the tail of a base64 blob.
+/// Maximum length of a term in bytes; longer runs of letters, such as base64, are cut.
 const TERM_BYTES_MAX: usize = 64;
 
-/// Modal verbs and a pronoun that the NLTK list leaves out beside "should", "can", "will" and "we".
+/// Modal verbs and a pronoun missing from the NLTK list.
 const MORE_STOP_WORDS: [&str; 7] = ["would", "could", "might", "may", "must", "shall", "us"];
 
-/// The NLTK list, completed. The longer ISO list loses two points of recall at 10 on LoCoMo: it drops words people ask
-/// for.
+/// The extended NLTK list. The longer ISO list loses two points of recall at 10 on LoCoMo, because it contains words
+/// people search for.
 static STOP_WORDS: LazyLock<FxHashSet<&'static str>> =
     LazyLock::new(|| stop_words::lookup("en").unwrap_or_default().iter().copied().chain(MORE_STOP_WORDS).collect());
 
@@ -25,7 +25,7 @@ struct Synonyms {
     same: Vec<Vec<String>>,
 }
 
-/// Words with the one that stands for them.
+/// Words with their canonical synonym.
 static SAME: LazyLock<FxHashMap<String, String>> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "the list is part of the program and a test reads it")]
     let Synonyms { same } =
@@ -39,20 +39,20 @@ static SAME: LazyLock<FxHashMap<String, String>> = LazyLock::new(|| {
 
 static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::English));
 
-/// True for English words too common to search for; expects lower case.
+/// Returns true for English words too common to search for; expects lower case.
 pub(in crate::recall) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.contains(word)
 }
 
-/// A word of a text: lower case, without possessive 's, and where it stands.
+/// A word of a text with its position: lower case, without possessive 's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::recall) struct TextToken {
     pub(in crate::recall) lower: String,
-    /// First byte in the text.
+    /// Start of the word in bytes.
     pub(in crate::recall) start: usize,
-    /// First byte after the word, the possessive 's not counted.
+    /// End of the word, without possessive 's.
     pub(in crate::recall) end: usize,
-    /// First byte after the word and its possessive 's.
+    /// End of the word, including possessive 's.
     pub(in crate::recall) end_possessive: usize,
 }
 
@@ -62,15 +62,15 @@ impl TextToken {
     }
 }
 
-/// Calls `each` with every term: words in lower case, English stop words out, of words that say the same one
-/// (`languages/en/synonyms.toml`), Porter2 stems of the rest.
+/// Calls `each` with every term of a text: lower-case words without English stop words, synonyms replaced by the
+/// canonical one (`languages/en/synonyms.toml`), stemmed by Porter2.
 ///
-/// A word is a run of letters and digits of any script. Scripts written without spaces give one term a character.
+/// A word is a run of letters and digits of any script. In scripts without spaces each character is a term.
 pub(crate) fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
     for_each_content_word(text, |lower| each(&term(lower)));
 }
 
-/// Calls `each` with every word in lower case that is no stop word, as it is written: what [`term`] makes a term of.
+/// Calls `each` with every lower-case word that is not a stop word, unstemmed. [`term`] converts it to a term.
 pub(crate) fn for_each_content_word(text: &str, mut each: impl FnMut(&str)) {
     for_each_word(text, &mut String::new(), |lower, _| {
         if !is_stop_word(lower) {
@@ -79,18 +79,18 @@ pub(crate) fn for_each_content_word(text: &str, mut each: impl FnMut(&str)) {
     });
 }
 
-/// The term of a word in lower case that is no stop word.
+/// The term of a lower-case word that is not a stop word.
 pub(crate) fn term(lower: &str) -> Cow<'_, str> {
     let lower = SAME.get(lower).map_or(lower, String::as_str);
     if lower.is_ascii() { STEMMER.stem(lower) } else { Cow::Borrowed(lower) }
 }
 
-/// The word that stands for all that say the same: "mother" for "mum". Expects lower case.
+/// The canonical synonym of a lower-case word: "mother" for "mum".
 pub(crate) fn plain(word: &str) -> &str {
     SAME.get(word).map_or(word, String::as_str)
 }
 
-/// Every word that says the same, itself included, in alphabetical order.
+/// All synonyms of a word, including itself, in alphabetical order.
 pub(crate) fn spellings(word: &str) -> Vec<&str> {
     let first = plain(word);
     let mut all: Vec<&str> =
@@ -100,7 +100,7 @@ pub(crate) fn spellings(word: &str) -> Vec<&str> {
     all
 }
 
-/// The distinct terms of a text: what recall compares by, so that measures of texts can compare by the same.
+/// The distinct terms of a text, as recall compares them.
 pub fn terms(text: &str) -> BTreeSet<String> {
     let mut terms = BTreeSet::new();
     for_each_term(text, |term| {
@@ -109,20 +109,20 @@ pub fn terms(text: &str) -> BTreeSet<String> {
     terms
 }
 
-/// The term a word is found by; none for a stop word.
+/// The term of a word; `None` for a stop word.
 pub(in crate::recall) fn term_of(lower: &str) -> Option<String> {
     let mut term = None;
     for_each_term(lower, |found| term = Some(found.to_owned()));
     term
 }
 
-/// True if these words stand in this order, one beside the other.
+/// Returns true if these words occur consecutively in this order.
 pub(in crate::recall) fn has_phrase(words: &[TextToken], phrase: &[&str]) -> bool {
     !phrase.is_empty()
         && words.windows(phrase.len()).any(|run| run.iter().zip(phrase).all(|(word, wanted)| word.lower == *wanted))
 }
 
-/// The words of a text, stop words included.
+/// The words of a text, including stop words.
 pub(in crate::recall) fn words(text: &str) -> Vec<TextToken> {
     let mut words = Vec::new();
     for_each_word(text, &mut String::new(), |lower, span| {
@@ -169,7 +169,7 @@ fn for_each_word(text: &str, lower: &mut String, mut each: impl FnMut(&str, Span
 }
 
 fn char_at(text: &str, at: usize) -> Option<char> {
-    // Most texts are ASCII; decoding is for the rest.
+    // Most texts are ASCII and need no decoding.
     match text.as_bytes().get(at) {
         Some(&byte) if byte.is_ascii() => Some(char::from(byte)),
         Some(_) => text[at..].chars().next(),
@@ -184,7 +184,7 @@ fn push_lower(lower: &mut String, c: char) {
     if c.is_ascii() { lower.push(c.to_ascii_lowercase()) } else { lower.extend(c.to_lowercase()) }
 }
 
-/// Bytes of a possessive `'s` at the start of `rest`, or 0.
+/// Length in bytes of a possessive `'s` at the start of `rest`, or 0.
 fn possessive_length(rest: &str) -> usize {
     let Some(tail) = rest.strip_prefix(['\'', '\u{2019}']) else { return 0 };
     let mut chars = tail.chars();
@@ -192,7 +192,7 @@ fn possessive_length(rest: &str) -> usize {
     if ends { rest.len() - tail.len() + 1 } else { 0 }
 }
 
-/// Han, Hiragana and Katakana are written without spaces.
+/// Returns true for Han, Hiragana and Katakana, which are written without spaces.
 fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
 }

@@ -1,47 +1,47 @@
-//! BM25 in memory, over passages and over whole sessions, with one vocabulary.
+//! In-memory BM25 over passages and whole sessions, with a shared vocabulary.
 
 use std::collections::HashMap;
 
 use crate::recall::index::tokens;
 
-/// BM25's saturation of repeated terms, and the weight of a text's length (Robertson and Zaragoza 2009, §3).
+/// BM25 parameters: saturation of repeated terms, and length normalisation (Robertson and Zaragoza 2009, §3).
 const K1: f32 = 0.9;
 const B: f32 = 0.4;
 
-/// A normalised score never exceeds this: the limit of the term frequency part for ever more repetitions.
+/// Upper bound of a normalised score: the limit of the term frequency factor.
 pub(in crate::recall) const SCORE_MAX: f32 = K1 + 1.0;
 
-/// How often a text has a term. Packed, as half of what words take in memory are postings.
+/// Occurrences of a term in a text. Packed, because postings are half of the memory of a word index.
 #[repr(C, packed(2))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::recall) struct Posting {
     /// Number of the passage or session.
     pub(in crate::recall) text: u32,
-    /// More than fits counts as the most: repetition is saturated long before.
+    /// Saturates at the maximum; repetition has no effect long before.
     pub(in crate::recall) count: u16,
 }
 
-/// One collection of texts: the passages, or the sessions.
+/// A collection of texts: the passages, or the sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::recall) struct Texts {
-    /// One list a term, each ascending by text.
+    /// One list per term, ascending by text.
     pub(in crate::recall) postings: Vec<Vec<Posting>>,
-    /// Terms in each text.
+    /// Number of terms of each text.
     pub(in crate::recall) lengths: Vec<u32>,
-    /// Their sum.
+    /// Sum of `lengths`.
     pub(in crate::recall) length_sum: u64,
 }
 
-/// What a query's terms weigh and where they are found.
+/// Statistics of a query term.
 #[derive(Debug, Clone, Default)]
 pub(in crate::recall) struct TermFigure {
     pub(in crate::recall) idf: f32,
-    /// Texts that have it.
+    /// Number of texts that contain it.
     pub(in crate::recall) texts: u32,
 }
 
 impl Texts {
-    /// Adds a term's count to a text; a text grows at any time, a new text is usually the last.
+    /// Adds a term's count to a text. Any text may grow; a new text is usually the last.
     fn count(&mut self, term: u32, text: u32, count: u32) {
         let list = &mut self.postings[term as usize];
         let count = u16::try_from(count).unwrap_or(u16::MAX);
@@ -55,7 +55,7 @@ impl Texts {
         }
     }
 
-    /// Takes a term's count out of a text again.
+    /// Removes a term's count from a text.
     fn discount(&mut self, term: u32, text: u32, count: u32) {
         let list = &mut self.postings[term as usize];
         let Ok(at) = list.binary_search_by_key(&text, |posting| posting.text) else { return };
@@ -65,7 +65,7 @@ impl Texts {
         }
     }
 
-    /// `ln(1 + (N − df + ½) / (df + ½))`, never negative; a term never seen counts at df = 0.
+    /// `ln(1 + (N − df + ½) / (df + ½))`, never negative; an unknown term has df = 0.
     fn figure(&self, term: Option<u32>) -> TermFigure {
         let texts = term.map_or(0, |term| self.postings[term as usize].len());
         let (all, having) = (self.lengths.len() as f64, texts as f64);
@@ -102,7 +102,7 @@ impl Texts {
 /// The words of all passages and sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::recall) struct WordIndex {
-    /// Every term and its number, in the order first seen.
+    /// Every term and its number, in order of first appearance.
     pub(in crate::recall) terms: HashMap<Box<str>, u32>,
     pub(in crate::recall) passages: Texts,
     pub(in crate::recall) sessions: Texts,
@@ -119,7 +119,7 @@ pub(in crate::recall) struct WordScores {
 }
 
 impl WordIndex {
-    /// Adds the next passage and lets its session grow by it. A session's number is new or one more than the last.
+    /// Adds the next passage and extends its session. A session's number is an existing one or the next.
     pub(in crate::recall) fn add(&mut self, session: Option<u32>, text: &str) {
         let terms = self.terms_of(text);
         let passage = self.passages.lengths.len() as u32;
@@ -140,8 +140,8 @@ impl WordIndex {
         }
     }
 
-    /// Puts other words in the place of a passage's, which is of no session; `terms` are those it has, and become those it
-    /// gets. Afterwards everything is as if it had had these from the start.
+    /// Replaces the text of a passage without a session. `terms` are its current terms and become the new ones. The
+    /// result is as if the passage had always had the new text.
     pub(in crate::recall) fn replace(&mut self, passage: u32, terms: &mut Box<[u32]>, text: &str) {
         for same in terms.chunk_by(|a, b| a == b) {
             self.passages.discount(same[0], passage, same.len() as u32);
@@ -155,7 +155,7 @@ impl WordIndex {
         }
     }
 
-    /// The numbers of a text's terms, ascending, each as often as it occurs.
+    /// Numbers of a text's terms, ascending, with repetitions.
     pub(in crate::recall) fn terms_of(&mut self, text: &str) -> Vec<u32> {
         let mut terms = Vec::new();
         tokens::for_each_term(text, |term| terms.push(self.intern(term)));
@@ -196,7 +196,7 @@ mod tests {
 
     use super::*;
 
-    /// BM25 straight from the definition, in f64, over whole texts.
+    /// BM25 by its definition, in f64, over whole texts.
     fn naive(texts: &[Vec<String>], query: &[String]) -> Vec<f64> {
         let all = texts.len() as f64;
         let average = texts.iter().map(Vec::len).sum::<usize>() as f64 / all;

@@ -1,32 +1,25 @@
-//! Whom a question asks about, so that what is told of others is not taken for an answer.
+//! Finds the person a question is about, so that statements about others are not taken for an answer.
 
 use std::ops::Range;
 
 use crate::extract::USER;
 use crate::item::Fact;
+use crate::recall::index::names::NamedPerson;
 use crate::recall::index::tokens::{TextToken, has_phrase, is_stop_word};
-use crate::recall::query::when::says_when;
+use crate::recall::index::when::says_when;
 
-/// The one person a question asks about.
+/// The person a question is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
-    /// In lower case, as facts name them; [`USER`] for the user.
+    /// In lower case, as subjects of facts; [`USER`] for the user.
     names: Vec<String>,
-    /// True if what is said of others cannot be meant.
+    /// True if statements about others can be ruled out.
     sure: bool,
 }
 
-/// A name in a question, with the words it takes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::recall) struct NamedPerson {
-    pub(in crate::recall) words: Range<usize>,
-    /// In lower case.
-    pub(in crate::recall) name: String,
-}
-
 impl About {
-    /// Reads whom the words are about. `named` are the people they name, `aliases` what the user is called beside
-    /// [`USER`], `aside` words that tell a time by somebody's doings: they count where nobody else is named.
+    /// Finds the person the words are about. `named` are the people they name, `aliases` the user's names beside
+    /// [`USER`], `aside` the words of an event that gives a time: they count only if no one else is named.
     pub(in crate::recall) fn of(
         words: &[TextToken],
         named: &[NamedPerson],
@@ -82,16 +75,16 @@ impl About {
         &self.names
     }
 
-    /// True if it is the user.
+    /// Returns true if the person is the user.
     pub fn is_user(&self) -> bool {
         self.names.first().is_some_and(|name| name == USER)
     }
 
-    /// True if a text names them.
+    /// Returns true if a text names the person.
     pub(in crate::recall) fn is_named_in(&self, text: &str) -> bool {
         let lower = text.to_lowercase();
         let is_named = |name: &&String| {
-            // Reading words is dear, and most texts name others.
+            // A cheap check first: tokenising is expensive, and most texts name others.
             lower.contains(first_word(name)) && {
                 let name: Vec<&str> = name.split_whitespace().collect();
                 has_phrase(&crate::recall::index::tokens::words(text), &name)
@@ -100,18 +93,18 @@ impl About {
         self.names.iter().any(|name| is_named(&name))
     }
 
-    /// True if the fact is about them.
+    /// Returns true if the fact is about the person.
     pub fn is_of(&self, fact: &Fact) -> bool {
-        // Asked of every statement there is: nothing is copied for it.
+        // Called for every statement, so it must not allocate.
         self.names.iter().any(|name| fact.subject.chars().flat_map(char::to_lowercase).eq(name.chars()))
     }
 
-    /// True if the fact is about somebody else and does not speak of them either.
+    /// Returns true if the fact is about someone else and does not mention the person.
     pub fn excludes(&self, fact: &Fact) -> bool {
         self.sure && !self.is_of(fact) && !self.is_named_in(&fact.subject) && !self.is_named_in(&fact.text)
     }
 
-    /// The same, of a fact that is known to be about somebody else, with its wording in lower case.
+    /// Like [`Self::excludes`], for a fact known to be about someone else, with its wording in lower case.
     pub(in crate::recall) fn excludes_other(&self, fact: &Fact, wording: Option<&str>) -> bool {
         let first = |name: &String| wording.is_none_or(|text| text.contains(first_word(name)));
         let may_be_named = self.names.iter().any(first);
@@ -126,16 +119,16 @@ fn first_word(name: &str) -> &str {
 /// More than one person.
 struct SeveralPeople;
 
-/// What "I" and "my" say.
+/// First-person words in a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum First {
     Absent,
-    /// Somebody the user calls theirs is spoken of too.
+    /// A relative or acquaintance of the user is mentioned too.
     WithOthers,
     Alone,
 }
 
-/// "My sister" is somebody else.
+/// Words after "my" that refer to another person.
 const KIN: [&str; 44] = [
     "aunt",
     "boss",
@@ -183,7 +176,7 @@ const KIN: [&str; 44] = [
     "wife",
 ];
 
-/// "Tell me where Anna lives" does not ask about me.
+/// "Tell me where Anna lives" is not about the user.
 const TO_ME: [&str; 7] = ["tell", "show", "remind", "give", "let", "help", "ask"];
 
 fn first_person(words: &[TextToken]) -> First {
@@ -203,11 +196,11 @@ fn first_person(words: &[TextToken]) -> First {
     if found == First::Alone && kin { First::WithOthers } else { found }
 }
 
-/// Words a question's subject follows.
+/// Words before a question's subject.
 const ASKING: [&str; 12] = ["did", "do", "does", "had", "has", "have", "is", "was", "were", "will", "would", "should"];
 
-/// The subject of a question that is written like a name, for questions that name nobody the memory knows: "Where does
-/// Pavel live?". Each of its words may stand for it.
+/// The subject of a question that is written like a name, for people unknown to the memory: "Where does Pavel live?".
+/// Each of its words may identify the person.
 pub(in crate::recall) fn written(text: &str, words: &[TextToken]) -> Vec<NamedPerson> {
     let is_capital = |word: &TextToken| {
         text[word.start..].starts_with(char::is_uppercase)
@@ -220,7 +213,7 @@ pub(in crate::recall) fn written(text: &str, words: &[TextToken]) -> Vec<NamedPe
     words[place.clone()].iter().map(|word| NamedPerson { words: place.clone(), name: word.lower.clone() }).collect()
 }
 
-/// What only an assistant is asked.
+/// Words of questions to an assistant.
 const OF_AN_ASSISTANT: [&str; 14] = [
     "answer",
     "advise",
@@ -238,7 +231,7 @@ const OF_AN_ASSISTANT: [&str; 14] = [
     "find",
 ];
 
-/// "Where do you live?": an assistant asks the user.
+/// Returns true for a question to the user as "you": "Where do you live?"
 fn asks_you(words: &[TextToken]) -> bool {
     let has = |some: &[&str]| words.iter().any(|word| some.contains(&word.lower.as_str()));
     has(&["you", "your"]) && !has(&OF_AN_ASSISTANT)
@@ -249,7 +242,7 @@ mod tests {
     use super::*;
     use crate::recall::index::tokens::words;
 
-    /// The names a question is about, and whether that is sure.
+    /// The names a question is about, and whether that is certain.
     fn read(text: &str, people: &[&str]) -> Option<(Vec<String>, bool)> {
         let words = words(text);
         let at = |name: &&str| words.iter().position(|word| word.lower == **name);

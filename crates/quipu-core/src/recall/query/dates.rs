@@ -1,4 +1,4 @@
-//! Dates written out in a question, and how well a day agrees with them.
+//! Parses the dates in a question and scores how well a day agrees with them.
 
 use std::ops::Range;
 
@@ -8,13 +8,14 @@ use serde::Serialize;
 use crate::recall::index::tokens::{TextToken, words};
 use crate::recall::query::intervals::Interval;
 
-/// A date a question names. Without a year it means that day or month of every year.
+/// A date named in a question. Without a year it means that day or month of every year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NamedDate {
     /// "8 May 2023", "May 8th".
     Day {
-        /// 1 to 9999, if said.
+        /// 1 to 9999, if stated.
         year: Option<i16>,
         /// 1 to 12.
         month: i8,
@@ -23,7 +24,7 @@ pub enum NamedDate {
     },
     /// "May 2023", "in May".
     Month {
-        /// 1 to 9999, if said.
+        /// 1 to 9999, if stated.
         year: Option<i16>,
         /// 1 to 12.
         month: i8,
@@ -46,7 +47,7 @@ impl std::fmt::Display for NamedDate {
     }
 }
 
-/// Days, first to last, and how well they agree with a date: 0 … 1.
+/// A range of days with its agreement with a date: 0 … 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Agreement {
     first: i32,
@@ -54,18 +55,18 @@ struct Agreement {
     value: f32,
 }
 
-/// All named dates as stretches of days.
+/// All named dates as ranges of days.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::recall) struct Agreements(Vec<Agreement>);
 
-/// Stretches up to this long count as a month, longer ones as a year.
+/// Maximum length of a range that counts as a month; longer ones count as a year.
 const MONTH_DAYS: i32 = 31;
 
-/// Dates without a year are looked for in at most this many years.
+/// Maximum number of years in which dates without a year are searched.
 const YEARS_MAX: i16 = 200;
 
 impl Agreements {
-    /// Spells out the dates for days `first` to `last`.
+    /// Expands the dates for days `first` to `last`.
     pub(in crate::recall) fn new(dates: &[NamedDate], first: i32, last: i32) -> Self {
         let (first, last) = (year_of(first), year_of(last));
         let any_year = first.saturating_sub(1).max(last.saturating_sub(YEARS_MAX))..=last.saturating_add(1);
@@ -88,14 +89,14 @@ impl Agreements {
         Self(all)
     }
 
-    /// How well a day agrees with the dates: 0 … 1, the best of all.
+    /// The best agreement of a day with the dates: 0 … 1.
     pub(in crate::recall) fn of(&self, day: i32) -> f32 {
         let here = self.0.iter().filter(|a| (a.first..=a.last).contains(&day));
         here.fold(0.0, |best, agreement| best.max(agreement.value))
     }
 
-    /// Days named by "yesterday", "last spring", "two weeks ago": as a day, a month or a year that is written out. "Recently"
-    /// counts for nothing: people say it of what they just heard of.
+    /// Adds an interval such as "yesterday", "last spring" or "two weeks ago", scored like an explicit day, month or
+    /// year. "Recently" is ignored: people also say it of what they have just heard of.
     pub(in crate::recall) fn add_interval(&mut self, interval: &Interval) {
         if interval.vague {
             return;
@@ -143,7 +144,7 @@ pub(in crate::recall) fn day_of(date: Date) -> i32 {
     seconds.map_or(i32::MIN / 2, crate::time::day_number)
 }
 
-/// The year of a day; days out of range count as the nearest year there is.
+/// The year of a day; days out of range are clamped.
 fn year_of(day: i32) -> i16 {
     match jiff::Timestamp::from_second(i64::from(day) * 86_400) {
         Ok(time) => time.to_zoned(jiff::tz::TimeZone::UTC).year(),
@@ -152,11 +153,11 @@ fn year_of(day: i32) -> i16 {
     }
 }
 
-/// The dates a text names in English, in their order.
+/// The dates a text names in English, in order.
 ///
-/// Understood: `8 May, 2023`, `8th of May`, `May 8th 2023`, `May 2023`, `in May`, `in 2023`, `2023-05-08`. A bare "may" or
-/// "march" is a verb and a bare number is a number, unless a word such as "in" or "since" stands before it.
-/// Impossible dates are no dates.
+/// Accepts `8 May, 2023`, `8th of May`, `May 8th 2023`, `May 2023`, `in May`, `in 2023`, `2023-05-08`. A bare "may" or
+/// "march" is a verb and a bare number is a number, unless a word such as "in" or "since" precedes it. Impossible dates
+/// are ignored.
 pub(in crate::recall) fn named_dates(text: &str) -> Vec<NamedDate> {
     let mut dates = Vec::new();
     for (_, date) in dated(text, &words(text)) {
@@ -167,7 +168,7 @@ pub(in crate::recall) fn named_dates(text: &str) -> Vec<NamedDate> {
     dates
 }
 
-/// The dates among the words of a text, each with the words it takes.
+/// The dates in a text, each with the range of its words.
 pub(in crate::recall) fn dated(text: &str, words: &[TextToken]) -> Vec<(Range<usize>, NamedDate)> {
     let mut dates = Vec::new();
     let mut at = 0;
@@ -184,7 +185,7 @@ pub(in crate::recall) fn dated(text: &str, words: &[TextToken]) -> Vec<(Range<us
     dates
 }
 
-/// Reads a date that starts at one word; hands it back, or nothing if it is impossible, with the words it takes.
+/// Parses a date at one word; returns it (`None` if it is impossible) with the number of its words.
 struct Reader<'a> {
     text: &'a str,
     words: &'a [TextToken],
@@ -200,7 +201,7 @@ impl<'a> Reader<'a> {
         self.at.checked_sub(1).and_then(|at| self.words.get(at)).map_or("", |word| &word.lower)
     }
 
-    /// What stands between a word and the one before it.
+    /// The text between a word and the one before it.
     fn gap(&self, offset: usize) -> &'a str {
         match (self.words.get(self.at + offset), (self.at + offset).checked_sub(1).and_then(|at| self.words.get(at))) {
             (Some(word), Some(before)) => &self.text[before.end_possessive..word.start],
@@ -208,7 +209,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// True if only blanks, a comma or a full stop part the word from the one before it.
+    /// Returns true if only blanks, a comma or a full stop separate the word from the one before it.
     fn follows(&self, offset: usize) -> bool {
         let gap = self.gap(offset);
         !gap.is_empty()
@@ -267,7 +268,7 @@ impl<'a> Reader<'a> {
         alone.then_some((Some(NamedDate::Month { year: None, month }), 1))
     }
 
-    /// "before May left" and "from March" may be people.
+    /// "before May left" and "from March" may refer to people.
     fn before_is_loose(&self) -> bool {
         matches!(self.before(), "before" | "after" | "by" | "from" | "for" | "and" | "or" | "to") && !self.is_capital()
     }
@@ -290,7 +291,7 @@ impl<'a> Reader<'a> {
         self.year_here(offset).filter(|_| self.follows(offset))
     }
 
-    /// Four digits that no comma, point or sign joins to others.
+    /// Four digits that no comma, point or sign joins to other digits.
     fn year_here(&self, offset: usize) -> Option<i16> {
         let year = number(self.word(offset), 4..=4).filter(|year| (1000..=2999).contains(year))?;
         let end = self.words.get(self.at + offset)?.end;
@@ -342,7 +343,7 @@ fn month_number(word: &str) -> Option<i8> {
     MONTHS.iter().position(|month| is(month)).map(|at| at as i8 + 1)
 }
 
-/// Month names that are also verbs or people's names.
+/// Month names and abbreviations that are also other words or names.
 fn is_also_a_word(word: &str) -> bool {
     matches!(word, "may" | "march" | "mar" | "april" | "june" | "august" | "jan" | "dec" | "sep" | "jun" | "jul")
 }

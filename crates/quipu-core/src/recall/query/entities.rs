@@ -1,11 +1,11 @@
 //! Names in a question, of people and of anything else.
 
+use crate::recall::index::names::NamedPerson;
+use crate::recall::index::names::is_name_here;
 use crate::recall::index::tokens::{TextToken, is_stop_word};
-use crate::recall::query::about::NamedPerson;
-use crate::recall::query::plan::is_name_here;
-use crate::recall::query::when::says_when;
+use crate::recall::index::when::says_when;
 
-/// The people a question names, and what else is written like a name in it, each once and in their order.
+/// The people a question names and its other capitalised names, each once and in order.
 pub(in crate::recall) fn of(text: &str, words: &[TextToken], people: &[NamedPerson]) -> Vec<String> {
     let is_capital = |at: &usize| {
         let word = &words[*at];
@@ -18,7 +18,7 @@ pub(in crate::recall) fn of(text: &str, words: &[TextToken], people: &[NamedPers
         let person = people.iter().filter(|one| one.words.start == at).max_by_key(|one| one.words.len());
         let end = match person {
             Some(one) => one.words.end,
-            // The first word of a question has a capital whatever it is.
+            // The first word of a question is always capitalised.
             None if at > 0 && is_capital(&at) && is_name_here(text, words, &(at..at + 1)) => (at + 1..words.len())
                 .find(|at| !is_capital(at) || people.iter().any(|one| one.words.start == *at))
                 .unwrap_or(words.len()),

@@ -1,7 +1,7 @@
-//! Times told by what happened: "before I moved to Porto", "when Anna worked at Acme".
+//! Times given by an event: "before I moved to Porto", "when Anna worked at Acme".
 //!
-//! The words are found without a memory; when that was, the memory's own facts say. Where none fits, the question is
-//! read as if it named no time.
+//! The words are found without a memory; its facts then give the time. If none fits, the question is read as if it
+//! named no time.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -12,25 +12,25 @@ use jiff::{SignedDuration, Timestamp};
 use crate::extract::USER;
 use crate::item::{Fact, FactStatus};
 use crate::items::Items;
-use crate::recall::answer::validity::Validity;
 use crate::recall::index::derived::asked_by;
 use crate::recall::index::tokens::{self, TextToken};
+use crate::recall::query::validity::Validity;
 
-/// Words that tell a time by what happened then.
+/// Words that give a time by an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::recall) struct Occasion {
     role: Role,
-    /// What happened.
+    /// The event.
     clause: Range<usize>,
-    /// The same with the word before it.
+    /// The event with the word before it.
     pub(in crate::recall) whole: Range<usize>,
 }
 
-/// When that was.
+/// The time of the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::recall) struct Resolved {
     pub(in crate::recall) validity: Validity,
-    /// What held at this moment is meant before anything else.
+    /// The preferred moment within it.
     pub(in crate::recall) near: Option<Timestamp>,
 }
 
@@ -42,7 +42,7 @@ enum Role {
     When,
 }
 
-/// What of a fact the clause speaks of.
+/// The part of a fact's validity a clause refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FactTime {
     Beginning,
@@ -50,23 +50,23 @@ enum FactTime {
     Whole,
 }
 
-/// Words that begin or end something, whatever it is, as terms.
+/// Terms for the start or end of anything.
 const BEGINS: [&str; 16] = [
     "becam", "becom", "began", "begin", "get", "got", "hire", "join", "marri", "met", "move", "reloc", "start",
     "switch", "took", "adopt",
 ];
 const ENDS: [&str; 10] = ["broke", "end", "gave", "leav", "left", "lost", "quit", "resign", "sold", "stop"];
-/// Of these, the ones that say nothing of what it is.
+/// Those of them that do not identify the event.
 const PLAIN: [&str; 12] =
     ["began", "begin", "end", "get", "got", "leav", "left", "quit", "start", "stop", "took", "gave"];
 
-/// "When did I …" asks for a time and names none.
+/// "When did I …" asks for a time rather than naming one.
 const AUXILIARIES: [&str; 18] = [
     "am", "are", "can", "could", "did", "do", "does", "had", "has", "have", "is", "may", "might", "should", "was",
     "were", "will", "would",
 ];
 
-/// The first occasion a question names; none if the whole question would be one.
+/// The first event a question names; `None` if it would be the whole question.
 pub(in crate::recall) fn find(text: &str, words: &[TextToken]) -> Option<Occasion> {
     let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
     let role = |at: usize| {
@@ -90,7 +90,7 @@ pub(in crate::recall) fn find(text: &str, words: &[TextToken]) -> Option<Occasio
 }
 
 impl Occasion {
-    /// When it was, by the facts about whom the clause is about. `about` are those the question asks about.
+    /// Resolves the time by the facts about the clause's subject. `about` are the names of the person in question.
     pub(in crate::recall) fn resolve(
         &self,
         items: &Items,
@@ -134,7 +134,7 @@ impl Occasion {
     }
 }
 
-/// How well a fact fits what a clause says; none if it does not.
+/// How well a fact fits a clause; `None` if it does not.
 fn fit(
     fact: &Fact,
     (clause, opens_like_a_name): (&[TextToken], bool),
@@ -152,7 +152,7 @@ fn fit(
     let is_theirs = match first {
         "i" | "my" => subject == USER || about.first().is_some_and(|name| name == USER) && about.contains(&subject),
         _ if tokens::has_phrase(clause, &named) => true,
-        // "When Pavel lived in Porto" says nothing of anybody else.
+        // "When Pavel lived in Porto" applies to Pavel only.
         _ if opens_like_a_name && first != object[0] => false,
         _ if about.is_empty() => subject == USER,
         _ => about.contains(&subject),

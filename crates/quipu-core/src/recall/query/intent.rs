@@ -1,27 +1,28 @@
-//! What a question is for: the pack mixes memories by it (seed 1).
+//! The intent of a question, by which a pack mixes memories.
 
 use serde::{Deserialize, Serialize};
 
 use crate::recall::index::tokens::{TextToken, has_phrase};
 
-/// What the answer will be used for.
+/// The purpose of the answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Intent {
-    /// To make a plan: goals, rules, what happened lately, what stands in the way.
+    /// Make a plan: goals, rules, recent events, obstacles.
     Plan,
-    /// To look back: the self-model, what was before and after.
+    /// Look back: the self-model, the past and its consequences.
     Reflect,
-    /// To know: the episodes and facts that answer.
+    /// Know something: the episodes and facts that answer.
     #[default]
     Recall,
-    /// To choose: rules and goals, decisions like it, how they came out.
+    /// Choose: rules and goals, similar decisions and their outcomes.
     Decide,
-    /// To be moved to act: a rule or two, a trend, one suggestion.
+    /// Be moved to act: a rule or two, a trend, one suggestion.
     Nudge,
 }
 
-/// Phrases that tell an intent, the first that is met counts.
+/// Phrases that show an intent; the first match wins.
 const PHRASES: [(Intent, &[&[&str]]); 4] = [
     (
         Intent::Nudge,
@@ -82,7 +83,7 @@ impl Intent {
     /// Every intent.
     pub const ALL: [Self; 5] = [Self::Plan, Self::Reflect, Self::Recall, Self::Decide, Self::Nudge];
 
-    /// Its word.
+    /// The intent as a lower-case word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Plan => "plan",
@@ -93,14 +94,14 @@ impl Intent {
         }
     }
 
-    /// What a question is for, as far as its words tell; else it wants to know.
+    /// The intent a question's words show; defaults to recall.
     pub(in crate::recall) fn of(words: &[TextToken]) -> Self {
         // "What should I do this week?" asks for a plan, "What should I choose?" for a decision.
         let to_do = has_phrase(words, &["should", "i", "do"]) && !has_phrase(words, &["should", "i", "do", "it"]);
         if to_do || has_phrase(words, &["should", "we", "do"]) {
             return Self::Plan;
         }
-        // "What did Anna plan?" and "When did she decide?" want to know.
+        // "What did Anna plan?" and "When did she decide?" ask for facts.
         let told = has_phrase(words, &["did"]) || has_phrase(words, &["when"]) || has_phrase(words, &["who"]);
         let says = |phrases: &&[&[&str]]| phrases.iter().any(|phrase| has_phrase(words, phrase));
         let found = PHRASES.iter().find(|(_, phrases)| says(phrases)).map(|(intent, _)| *intent);

@@ -1,4 +1,4 @@
-//! The times a question names, as stretches of days relative to today: "yesterday", "last spring", "two weeks ago", "since May".
+//! Time intervals a question names relative to today: "yesterday", "last spring", "two weeks ago", "since May".
 
 use std::ops::Range;
 
@@ -9,14 +9,15 @@ use serde::Serialize;
 use crate::recall::index::tokens::TextToken;
 use crate::recall::query::dates::{MONTHS, NamedDate, dated};
 
-/// A stretch of days; without a beginning or an end it is open there.
+/// An interval of days, possibly without a start or an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "DateInterval"))]
 pub struct Interval {
     /// The first day.
     pub from: Option<Date>,
     /// The day after the last.
     pub until: Option<Date>,
-    /// True for "recently" and "lately", which say little of when.
+    /// True for "recently" and "lately", which are imprecise.
     pub vague: bool,
 }
 
@@ -29,12 +30,12 @@ impl Interval {
         Some(Self::days(day, day.tomorrow().ok()?))
     }
 
-    /// The day, if it is a single one.
+    /// The day, if the interval is a single one.
     pub fn only_day(&self) -> Option<Date> {
         self.from.filter(|from| from.tomorrow().ok() == self.until)
     }
 
-    /// True if all of it lies before a day.
+    /// Returns true if it ends before a day.
     pub fn is_before(&self, day: Date) -> bool {
         self.until.is_some_and(|until| until <= day)
     }
@@ -53,22 +54,22 @@ impl std::fmt::Display for Interval {
     }
 }
 
-/// The stretches a question names, in their order. Dates without a year are the latest that are not in the future.
+/// The intervals a question names, in order. Dates without a year are the latest that are not in the future.
 ///
-/// Impossible and absurd times ("100,000 years ago") are none.
+/// Impossible and implausible times ("100,000 years ago") are ignored.
 pub(in crate::recall) fn intervals(text: &str, words: &[TextToken], today: Date) -> Vec<Interval> {
     let found = named(text, words, today);
     Reader { words, today }.with_roles(&found)
 }
 
-/// The words that name times.
+/// Ranges of the words that name times.
 pub(in crate::recall) fn places(text: &str, words: &[TextToken], today: Option<Date>) -> Vec<Range<usize>> {
     let relative = today.map(|today| named(text, words, today)).unwrap_or_default();
     let written = dated(text, words).into_iter().map(|(range, _)| range);
     relative.into_iter().map(|(range, _)| range).chain(written).collect()
 }
 
-/// The stretches, each with the words it takes.
+/// The intervals, each with the range of its words.
 fn named(text: &str, words: &[TextToken], today: Date) -> Vec<(Range<usize>, Interval)> {
     let reader = Reader { words, today };
     let mut found: Vec<(Range<usize>, Interval)> = Vec::new();
@@ -93,7 +94,7 @@ struct Reader<'a> {
     today: Date,
 }
 
-/// What a length of time is counted in.
+/// A calendar unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Day,
@@ -102,10 +103,10 @@ enum Unit {
     Year,
 }
 
-/// Longer counts name no time anybody remembers.
+/// Larger counts are ignored as implausible.
 const COUNT_MAX: i32 = 1_000;
 
-/// How far back "recently" reaches, in days.
+/// Number of days "recently" covers.
 const RECENT_DAYS: i32 = 30;
 
 impl Reader<'_> {
@@ -121,7 +122,7 @@ impl Reader<'_> {
         self.today.checked_add(days.days()).ok()
     }
 
-    /// "between A and B", "from A to B", "since A", "before A", "after A".
+    /// Applies "between A and B", "from A to B", "since A", "before A", "after A".
     fn with_roles(&self, found: &[(Range<usize>, Interval)]) -> Vec<Interval> {
         let mut all = Vec::new();
         let mut at = 0;
@@ -149,7 +150,7 @@ impl Reader<'_> {
         all
     }
 
-    /// A date that is written out.
+    /// The interval of an explicit date.
     fn of_date(&self, date: NamedDate) -> Option<Interval> {
         let month = |year: i16, month: i8| {
             let first = Date::new(year, month, 1).ok()?;
@@ -170,7 +171,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A time relative to today that begins at a word, with the words it takes.
+    /// A relative time that begins at a word, with the number of its words.
     fn relative(&self, at: usize) -> Option<(usize, Interval)> {
         match self.word(at) {
             "today" | "tonight" => Some((1, Interval::day(self.today)?)),
@@ -216,7 +217,7 @@ impl Reader<'_> {
             _ => 0,
         };
         let word = self.word(at + 1);
-        // "the last week of May" is told by May.
+        // "the last week of May" is given by May.
         let is_part = self.word(at + 2) == "of" && !matches!(word, "couple");
         if is_part {
             return None;
@@ -249,7 +250,7 @@ impl Reader<'_> {
             return Some((2 + length, Interval::days(self.today.checked_sub(span).ok()?, self.away(1)?)));
         }
         let interval = match unit(word).filter(|_| !word.ends_with('s'))? {
-            // "last day" and "this day" are said of other things.
+            // "last day" and "this day" have other meanings.
             Unit::Day => return None,
             Unit::Week => {
                 let monday = self.monday()?.checked_add((7 * toward).days()).ok()?;
@@ -268,7 +269,7 @@ impl Reader<'_> {
     fn season_alone(&self, at: usize) -> Option<(usize, Interval)> {
         let the = usize::from(self.word(at + 1) == "the");
         let season = season(self.word(at + 1 + the))?;
-        // With a year it is read where it stands.
+        // A season with a year is read elsewhere.
         let has_year = year_number(self.word(at + 2 + the)).is_some() || self.word(at + 2 + the) == "of";
         if has_year {
             return None;
@@ -286,8 +287,7 @@ impl Reader<'_> {
         Some((2 + of, season_in(season, year)?))
     }
 
-    /// The season of this year; the one before or after it with a direction. A winter is counted with the year it
-    /// begins in.
+    /// The current season, or the previous or next one. A winter belongs to the year it begins in.
     fn season(&self, season: i8, toward: i32) -> Option<Interval> {
         let year = self.today.year();
         let running = |year: i16| {
@@ -306,7 +306,8 @@ impl Reader<'_> {
         }
     }
 
-    /// "last Monday" is the latest before today, "next Monday" the first after it, "this Monday" the one of this week.
+    /// "last Monday" is the latest before today, "next Monday" the first after it, "this Monday" that of the current
+    /// week.
     fn weekday(&self, day: Weekday, toward: i32) -> Option<Interval> {
         let found = match toward {
             -1 => self.today.nth_weekday(-1, day).ok()?,
@@ -320,7 +321,7 @@ impl Reader<'_> {
         self.away(-i32::from(self.today.weekday().to_monday_zero_offset()))
     }
 
-    /// A count in digits or words, with the words it takes.
+    /// A count in digits or words, with the number of its words.
     fn count(&self, at: usize) -> Option<(i32, usize)> {
         let word = self.word(at);
         let small = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
@@ -337,14 +338,14 @@ impl Reader<'_> {
         }
     }
 
-    /// "100,000 years": the digits before belong to the count.
+    /// "100,000 years": the preceding digits belong to the count.
     fn is_part_of_number(&self, at: usize) -> bool {
         let digits = |at: usize| self.word(at).bytes().all(|byte| byte.is_ascii_digit()) && !self.word(at).is_empty();
         at > 0 && digits(at) && digits(at - 1) && self.words[at].start == self.words[at - 1].end + 1
     }
 }
 
-/// From one to the other; of "between March and June 2025" the year counts for both.
+/// The interval from one date to another; in "between March and June 2025" the year applies to both.
 fn span(from: Option<Date>, until: Option<Date>) -> Interval {
     let in_year = |from: Date, year: i16| Date::new(year, from.month(), from.day()).ok();
     let from = match (from, until) {
@@ -370,7 +371,7 @@ fn unit(word: &str) -> Option<Unit> {
     }
 }
 
-/// The month a season begins with, on the northern half of the world.
+/// The first month of a season, in the northern hemisphere.
 fn season(word: &str) -> Option<i8> {
     match word {
         "spring" => Some(3),

@@ -1,7 +1,6 @@
-//! Reads a question: whom and what it is about, the times it names, what it excludes, and the plan that follows.
+//! Parses a question: its subject, the times it names, its exclusions, and the resulting plan.
 
 pub(in crate::recall) mod about;
-pub(in crate::recall) mod cues;
 pub(in crate::recall) mod dates;
 pub(in crate::recall) mod entities;
 pub(in crate::recall) mod event_time;
@@ -9,6 +8,4 @@ pub(in crate::recall) mod intent;
 pub(in crate::recall) mod intervals;
 pub(in crate::recall) mod negation;
 pub(in crate::recall) mod plan;
-pub(in crate::recall) mod talk;
-pub(in crate::recall) mod value_kind;
-pub(in crate::recall) mod when;
+pub(in crate::recall) mod validity;

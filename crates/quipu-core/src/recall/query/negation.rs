@@ -1,4 +1,4 @@
-//! What a question says no to: "what do I not like?", "where do I no longer live?", "who besides Anna …?".
+//! Negation and exclusions in a question: "what do I not like?", "where do I no longer live?", "who besides Anna …?".
 
 use std::ops::Range;
 
@@ -6,21 +6,22 @@ use serde::Serialize;
 
 use crate::recall::index::tokens::{self, TextToken};
 
-/// What a question says no to.
+/// Negation and exclusions in a question.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Negation {
-    /// It asks for what is not so: of two opposite relations the other one is meant.
+    /// True if it asks for what is not so; the opposite predicate is meant.
     pub denied: bool,
-    /// It asks for what is over.
+    /// True if it asks for a past state.
     pub over: bool,
-    /// What it leaves out, as it is written: "Anna" in "who besides Anna".
+    /// What it excludes, as written: "Anna" in "who besides Anna".
     pub besides: Vec<String>,
-    /// Where that stands, with the words before it.
+    /// Ranges of the exclusions, with the preceding words.
     #[serde(skip)]
     pub(in crate::recall) places: Vec<Range<usize>>,
 }
 
-/// What says that something is over.
+/// Phrases for something that is over.
 const OVER: [&[&str]; 10] = [
     &["no", "longer"],
     &["anymore"],
@@ -34,7 +35,7 @@ const OVER: [&[&str]; 10] = [
     &["formerly"],
 ];
 
-/// What leaves out what follows.
+/// Phrases before an exclusion.
 const BESIDES: [&[&str]; 8] = [
     &["besides"],
     &["except", "for"],
@@ -46,7 +47,7 @@ const BESIDES: [&[&str]; 8] = [
     &["not", "counting"],
 ];
 
-/// After these a "not" denies nothing: "not only tea", "not sure", "why not".
+/// Words after a "not" that is no denial: "not only tea", "not sure".
 const NOT_DENIED: [&str; 6] = ["only", "just", "sure", "even", "yet", "necessarily"];
 
 impl Negation {
@@ -63,12 +64,12 @@ impl Negation {
         }
     }
 
-    /// True if it says no to nothing.
+    /// Returns true if there is no negation or exclusion.
     pub fn is_none(&self) -> bool {
         !self.denied && !self.over && self.besides.is_empty()
     }
 
-    /// True if a text speaks of what is left out.
+    /// Returns true if a text mentions something excluded.
     pub(in crate::recall) fn leaves_out(&self, text: &str) -> bool {
         let speaks_of = |one: &String| {
             let wanted: Vec<String> = tokens::words(one).into_iter().map(|word| word.lower).collect();
@@ -78,7 +79,7 @@ impl Negation {
     }
 }
 
-/// True for "Where did I live before?". Yes or no is asked by "Have I been there before?", and that may still be so.
+/// Returns true for "Where did I live before?". "Have I been there before?" is a yes-no question, which may still hold.
 fn ends_before(words: &[TextToken]) -> bool {
     let is = |word: &TextToken, of: &[&str]| of.contains(&word.lower.as_str());
     let asks = words.first().is_some_and(|first| is(first, &["where", "what", "who", "which", "how"]));
@@ -86,10 +87,10 @@ fn ends_before(words: &[TextToken]) -> bool {
         && words.iter().any(|word| is(word, &["did", "was", "were"]))
 }
 
-/// True if the word at a place denies what is asked. A question that opens with it denies nothing: "Don't I live in Porto?"
+/// Returns true if the word at `at` denies what is asked. An opening negation does not: "Don't I live in Porto?"
 fn denies(text: &str, words: &[TextToken], at: usize) -> bool {
     let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
-    // "don't" is the words "don" and "t".
+    // "don't" is tokenised as "don" and "t".
     let contracted = word(at) == "t" && at > 1 && text[..words[at].start].ends_with(['\'', '\u{2019}']);
     match word(at) {
         "not" => at > 1 && word(at - 1) != "why" && !NOT_DENIED.contains(&word(at + 1)) && word(at + 1) != "counting",
@@ -99,8 +100,8 @@ fn denies(text: &str, words: &[TextToken], at: usize) -> bool {
     }
 }
 
-/// What is left out from a place on: the words as a whole, and those that name it. A run of words written with capitals is
-/// a name; otherwise it goes to the end of the clause.
+/// An exclusion at `at`: the range of all its words, and of those that name it. A run of capitalised words is a name;
+/// otherwise it extends to the end of the clause.
 fn left_out(text: &str, words: &[TextToken], at: usize) -> Option<(Range<usize>, Range<usize>)> {
     let phrase = BESIDES.iter().find(|phrase| {
         words.len() - at > phrase.len() && phrase.iter().zip(&words[at..]).all(|(wanted, word)| word.lower == *wanted)

@@ -4,7 +4,7 @@ use crate::recall::sample::{day, fact};
 
 const ME: &[&str] = &["user"];
 
-/// The asked time of a question and the moment that is meant first, as dates.
+/// The requested time of a question and its preferred moment, as dates.
 fn read(text: &str, about: &[&str]) -> Option<(String, String)> {
     let facts = [
         fact(1, ("user", "lives_in", "Porto"), ("2020-01-01", "2022-01-01")),

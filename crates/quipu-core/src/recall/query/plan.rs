@@ -1,4 +1,4 @@
-//! From a question to what will be looked for.
+//! Turns a question into a search plan.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,115 +8,88 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::extract::USER;
-use crate::id::ItemKind;
 use crate::limit;
 use crate::memory::Memory;
-use crate::recall::answer::validity::Validity;
+use crate::recall::index::cues::QuestionForm;
 use crate::recall::index::derived::{DerivedIndex, opposite_of};
+use crate::recall::index::filter::Filter;
+use crate::recall::index::names::{NamedPerson, is_name_here};
 use crate::recall::index::passage_index::Index;
 use crate::recall::index::tokens::{self, TextToken};
-use crate::recall::query::about::{self, About, NamedPerson};
-use crate::recall::query::cues::QuestionForm;
+use crate::recall::index::when;
+use crate::recall::query::about::{self, About};
 use crate::recall::query::dates::{self, NamedDate};
 use crate::recall::query::entities;
 use crate::recall::query::event_time::{self, Occasion};
 use crate::recall::query::intent::Intent;
 use crate::recall::query::intervals::{self, Interval};
 use crate::recall::query::negation::Negation;
-use crate::recall::query::when;
+use crate::recall::query::validity::Validity;
 use crate::refusal::Refusal;
-
-/// What may be returned. An empty list leaves its side open.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// Only items of these sessions.
-    pub sessions: Vec<Arc<str>>,
-    /// Only items of these kinds.
-    pub kinds: Vec<ItemKind>,
-}
-
-impl Filter {
-    /// True if everything may be returned.
-    pub fn is_open(&self) -> bool {
-        self.sessions.is_empty() && self.source_kinds().is_empty()
-    }
-
-    /// The kinds that sources are narrowed to. Where drawn items are asked for, every source may speak for them.
-    pub(in crate::recall) fn source_kinds(&self) -> &[ItemKind] {
-        let drawn =
-            |kind: &ItemKind| !matches!(kind, ItemKind::Turn | ItemKind::Entry | ItemKind::Document | ItemKind::Import);
-        if self.kinds.iter().any(drawn) { &[] } else { &self.kinds }
-    }
-
-    /// True if items of this kind may be returned.
-    pub fn admits_kind(&self, kind: ItemKind) -> bool {
-        self.kinds.is_empty() || self.kinds.contains(&kind)
-    }
-}
 
 /// A question to a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// The question, in words.
+    /// The text of the question.
     pub text: String,
-    /// How many items to return at most.
+    /// Maximum number of items to return.
     pub k: usize,
-    /// What "today" and "yesterday" refer to; without it they are ordinary words.
+    /// Reference time of "today" and "yesterday"; without it they are ordinary words.
     pub now: Option<Timestamp>,
-    /// What may be returned.
+    /// Restriction of the results.
     pub filter: Filter,
-    /// For which time statements are asked; without it the question's own words decide.
+    /// The time for which statements are requested. Defaults to what the question's words show.
     pub validity: Option<Validity>,
-    /// What it is for; without it the question's own words decide.
+    /// The intent. Defaults to what the question's words show.
     pub intent: Option<Intent>,
 }
 
-/// What a question asks for, as far as it can be told from its words and the index's authors.
+/// What a question asks for, as far as its words and the index's authors show.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryPlan {
-    /// Distinct terms to find, names of authors left out unless nothing else is asked.
+    /// Distinct search terms, without names of authors unless nothing else is left.
     pub terms: Vec<String>,
-    /// The author whose words count more, by number in the index.
+    /// Index number of the author whose words are preferred.
     speaks: Option<u32>,
-    /// The author the question names, if it names exactly one, or whose own question it is.
+    /// The author the question names, if exactly one, or the author who asks about themself.
     pub speaker: Option<Arc<str>>,
     /// Dates the question names.
     pub dates: Vec<NamedDate>,
-    /// Stretches of time it names relative to today.
+    /// Time intervals it names relative to today.
     pub intervals: Vec<Interval>,
-    /// The question as it was put.
+    /// The original question.
     pub text: String,
-    /// What "today" refers to.
+    /// Reference time of "today".
     pub now: Option<Timestamp>,
     /// True if it asks for a time.
     pub asks_when: bool,
     /// What its form asks for.
     pub(in crate::recall) form: QuestionForm,
-    /// What it is for.
+    /// Its intent.
     pub intent: Intent,
-    /// What to embed: the question as the named authors would put it.
+    /// The text to embed: the question in the first person of the named authors.
     pub first_person_text: String,
-    /// How many items to return at most.
+    /// Maximum number of items to return.
     pub k: usize,
-    /// What may be returned.
+    /// Restriction of the results.
     pub filter: Filter,
-    /// For which time statements are asked.
+    /// The time for which statements are requested.
     pub validity: Validity,
-    /// The one person it asks about.
+    /// The person it is about.
     pub about: Option<About>,
-    /// Terms a statement should have: those to find, without the words that tell a time.
+    /// Terms a statement should have: the search terms without the words of an event that gives a time.
     pub asked: Vec<String>,
-    /// The moment that is meant before any other of the asked time.
+    /// The preferred moment of the requested time.
     pub near: Option<Timestamp>,
-    /// What it says no to.
+    /// Its negation and exclusions.
     pub negation: Negation,
-    /// Names in the question: people the memory knows, and what else is written like a name.
+    /// Names in the question: people known to the memory, and other capitalised names.
     pub entities: Vec<String>,
-    /// A time told by what happened, until a memory says when that was.
+    /// A time given by an event, until a memory resolves it.
     occasion: Option<Occasion>,
 }
 
-/// Whether a text can be asked.
+/// Checks that a text is a valid question.
 ///
 /// # Errors
 /// `Invalid`: it is blank or longer than [`limit::QUERY_BYTES_MAX`].
@@ -132,13 +105,14 @@ pub fn check_question(text: &str) -> Result<(), Refusal> {
 }
 
 impl QueryPlan {
-    /// True if it asks for what may lie anywhere: a time, a session, what held once.
+    /// Returns true if the answer may lie outside the active index: the question names a time, a session, or a past
+    /// state.
     pub(in crate::recall) fn reaches_back(&self) -> bool {
         let names_time = !self.dates.is_empty() || !self.intervals.is_empty();
         names_time || self.validity != Validity::Now(None) || !self.filter.sessions.is_empty()
     }
 
-    /// Reads a question.
+    /// Parses a question.
     ///
     /// # Errors
     /// `Invalid`: the text is blank or longer than [`limit::QUERY_BYTES_MAX`], or `k` is 0 or over
@@ -177,7 +151,7 @@ impl QueryPlan {
         };
         Ok(Self {
             asked: turned(without(&words, &mentions, &aside), &negation),
-            // Words that tell a time are a time, not words to find.
+            // Words of a time are not search terms.
             terms: without(&words, &mentions, &aside),
             entities: entities::of(&query.text, &words, &authors),
             speaker: only.and_then(|author| index.author(author)).cloned(),
@@ -200,13 +174,13 @@ impl QueryPlan {
         })
     }
 
-    /// The one author named, or whose own question it is, by number in the index.
+    /// Index number of the author named or asking.
     pub(in crate::recall) fn speaker_number(&self) -> Option<u32> {
         self.speaks
     }
 
-    /// The plan with what only the memory tells: whom it knows by a name, and when that was which the question tells a time
-    /// by. What the memory does not know leaves the plan as it is.
+    /// Completes the plan with information of the memory: the people it knows by name, and the time of an event. Names
+    /// and events unknown to the memory leave the plan unchanged.
     pub fn grounded(mut self, memory: &Memory, index: &Index, derived: &DerivedIndex) -> Self {
         let words = tokens::words(&self.text);
         let mentions = mentions_besides(index, &self.text, &words, &self.negation);
@@ -249,7 +223,7 @@ impl QueryPlan {
 }
 
 impl QueryPlan {
-    /// The question names the user: what they said, they said in the first person, and hardly ever with their name.
+    /// Handles a question that names the user, who speaks in the first person and rarely uses their own name.
     fn is_asked_of_the_user(&mut self, words: &[TextToken], mentions: &[Mention], own: &[Range<usize>]) {
         if mentions.is_empty() {
             let mut places = said_of(words, mentions);
@@ -267,12 +241,12 @@ impl QueryPlan {
     }
 }
 
-/// Relations that tell what the user is called.
+/// Predicates of the user's names.
 const NAMES: [&str; 2] = ["name", "nickname"];
-/// A shorter user id is no name.
+/// Minimum length of a user id that may be a name.
 const NAME_CHARS_MIN: usize = 3;
 
-/// Where a text has the user's own name: what facts say they are called, or the user id, if that is a word.
+/// Occurrences of the user's own name: as stated by facts, or the user id if it is a word.
 fn own_name(memory: &Memory, text: &str, words: &[TextToken]) -> Vec<Range<usize>> {
     let told = memory
         .items()
@@ -310,7 +284,7 @@ fn term_of(word: &TextToken) -> Option<String> {
     tokens::term_of(&word.lower)
 }
 
-/// The authors a question names, as facts would name them.
+/// The authors a question names, as subjects of facts.
 fn authors(index: &Index, mentions: &[Mention]) -> Vec<NamedPerson> {
     let name = |mention: &Mention| {
         let name = index.author(mention.author)?.to_lowercase();
@@ -342,7 +316,7 @@ fn mentions(index: &Index, text: &str, words: &[TextToken]) -> Vec<Mention> {
     found
 }
 
-/// The author whose whole name starts at a word, else the only one with that first name.
+/// The author whose full name starts at a word, else the only one with that first name.
 fn longest_name(index: &Index, text: &str, words: &[TextToken], at: usize) -> Option<(u32, usize)> {
     let candidates = index.authors_starting_with(&words[at].lower);
     let is_whole = |name: &[String]| {
@@ -357,26 +331,15 @@ fn longest_name(index: &Index, text: &str, words: &[TextToken], at: usize) -> Op
     is_name_here(text, words, &(at..at + length)).then_some((author, length))
 }
 
-/// False for words that are more often no name: "Will", "May" and "Art" are names only where they are written like one and
-/// do not open the sentence.
-pub(in crate::recall) fn is_name_here(text: &str, words: &[TextToken], place: &Range<usize>) -> bool {
-    let word = &words[place.start];
-    let doubtful = place.len() == 1
-        && (tokens::is_stop_word(&word.lower)
-            || matches!(word.lower.as_str(), "will" | "may" | "mark" | "art" | "grace" | "hope" | "april" | "june"));
-    let written_like_a_name = text[word.start..].starts_with(char::is_uppercase);
-    let opens = place.start == 0 && !word.is_possessive();
-    !doubtful || (written_like_a_name && !opens)
-}
-
-/// The authors named of whom something is asked: "besides Anna" asks nothing of Anna.
+/// The authors the question is about: "besides Anna" is not about Anna.
 fn mentions_besides(index: &Index, text: &str, words: &[TextToken], negation: &Negation) -> Vec<Mention> {
     let mut found = mentions(index, text, words);
     found.retain(|mention| !negation.places.iter().any(|place| place.contains(&mention.first)));
     found
 }
 
-/// Where the opposite is asked for, the terms of the opposite relation: what somebody does not like is what they dislike.
+/// Replaces terms by those of the opposite predicate if the question is negated: what somebody does not like is what
+/// they dislike.
 fn turned(terms: Vec<String>, negation: &Negation) -> Vec<String> {
     if !negation.denied {
         return terms;
@@ -389,7 +352,7 @@ fn terms(words: &[TextToken], mentions: &[Mention]) -> Vec<String> {
     if without.is_empty() { distinct(words, &|_| false) } else { without }
 }
 
-/// The terms without names and these places; all of them if none are left.
+/// The terms without names and these ranges; all terms if none are left.
 fn without(words: &[TextToken], mentions: &[Mention], places: &[Range<usize>]) -> Vec<String> {
     let left = distinct(words, &|at| is_name(mentions, at) || places.iter().any(|place| place.contains(&at)));
     if left.is_empty() { terms(words, mentions) } else { left }
@@ -409,7 +372,7 @@ fn distinct(words: &[TextToken], left_out: &dyn Fn(usize) -> bool) -> Vec<String
     terms
 }
 
-/// Where somebody is named who speaks in the first person; where nobody is, "the user" is.
+/// Ranges of the named authors, who speak in the first person; without any, those of "the user".
 fn said_of(words: &[TextToken], mentions: &[Mention]) -> Vec<Range<usize>> {
     if !mentions.is_empty() {
         return mentions.iter().map(|mention| mention.first..mention.end).collect();
@@ -418,8 +381,8 @@ fn said_of(words: &[TextToken], mentions: &[Mention]) -> Vec<Range<usize>> {
     (0..words.len()).filter(is_user).map(|at| at..at + 2).collect()
 }
 
-/// `Anna's` becomes `my`, `Anna` becomes `I`: turns are said in the first person, and so should the question be. With two
-/// names both are replaced, which was measured to find more than leaving them.
+/// Replaces `Anna's` by `my` and `Anna` by `I`, since turns are in the first person. With two names both are replaced,
+/// which measured better than leaving them.
 fn first_person(text: &str, words: &[TextToken], places: &[Range<usize>]) -> String {
     let mut said = String::with_capacity(text.len());
     let mut copied = 0;
@@ -433,11 +396,11 @@ fn first_person(text: &str, words: &[TextToken], places: &[Range<usize>]) -> Str
     said
 }
 
-/// Words that ask for what was, whatever the time.
+/// Phrases that ask for the past at any time.
 const HISTORY: [&[&str]; 5] =
     [&["in", "the", "past"], &["history"], &["over", "the", "years"], &["ever"], &["back", "then"]];
 
-/// The middle of a stretch that has two ends: "two weeks ago" is a week, and most of all its middle.
+/// The middle of a bounded interval: "two weeks ago" covers a week, but most likely its middle.
 fn middle(validity: Validity) -> Option<Timestamp> {
     match validity {
         Validity::Within(from, until) if from > Timestamp::MIN && until < Timestamp::MAX => {
@@ -447,7 +410,7 @@ fn middle(validity: Validity) -> Option<Timestamp> {
     }
 }
 
-/// For which time statements are asked: a time that is over, all times, or now.
+/// The time for which statements are requested: a past interval, all times, or now.
 fn validity(words: &[TextToken], intervals: &[Interval], today: Option<Date>) -> Validity {
     let over = |interval: &&Interval| today.is_some_and(|today| interval.is_before(today));
     if let Some(interval) = intervals.iter().find(over) {

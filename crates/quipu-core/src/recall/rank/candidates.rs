@@ -1,31 +1,32 @@
-//! Which passages are scored: all of a small memory, or what the arms nominate.
+//! Selects the passages to score: all of a small memory, or those nominated by the arms.
 
 use serde::Serialize;
 
 use crate::limit;
+use crate::recall::index::cues::QuestionForm;
 use crate::recall::index::dense::{QueryVector, bit, for_each_bit};
 use crate::recall::index::passage_index::{Index, NO_DAY, NONE};
 use crate::recall::index::words::WordScores;
-use crate::recall::query::cues::QuestionForm;
 use crate::recall::query::dates::Agreements;
 
-/// A way of finding passages.
+/// A way of nominating passages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RecallArm"))]
 #[serde(rename_all = "snake_case")]
 pub enum Arm {
-    /// The memory, or what the filter leaves of it, is small: every passage is scored.
+    /// All passages: the memory, or the filtered part of it, is small.
     All,
     /// Its vector is near the question's.
     Dense,
-    /// It has the question's words.
+    /// It contains the question's words.
     Words,
-    /// It stands beside a passage that has them.
+    /// It is next to a passage that contains them.
     Neighbours,
-    /// It was said around a date the question names.
+    /// It was said around a date in the question.
     Date,
-    /// Its whole session has the question's words.
+    /// Its session contains the question's words.
     Sessions,
-    /// It was read from what was found.
+    /// It was read from a nominated source.
     Evidence,
 }
 
@@ -44,22 +45,22 @@ impl std::fmt::Display for Arm {
 }
 
 impl Arm {
-    /// Every arm, in the order of their declaration.
+    /// Every arm, in declaration order.
     pub const EVERY: [Self; 7] =
         [Self::All, Self::Dense, Self::Words, Self::Neighbours, Self::Date, Self::Sessions, Self::Evidence];
 }
 
-/// Which arms nominated a passage.
+/// The set of arms that nominated a passage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Arms(u8);
 
 impl Arms {
-    /// True if this arm did.
+    /// Returns true if this arm is in the set.
     pub fn has(self, arm: Arm) -> bool {
         self.0 >> arm as u8 & 1 == 1
     }
 
-    /// Those that did, in the order of their declaration.
+    /// The arms in the set, in declaration order.
     pub fn iter(self) -> impl Iterator<Item = Arm> {
         Arm::EVERY.into_iter().filter(move |&arm| self.has(arm))
     }
@@ -83,36 +84,36 @@ impl Serialize for Arms {
 pub(in crate::recall) struct Candidates {
     pub(in crate::recall) passages: Vec<u32>,
     pub(in crate::recall) arms: Vec<Arms>,
-    /// How many each arm nominated, itself counted alone.
+    /// Number of nominees of each arm, including those shared with others.
     pub(in crate::recall) counts: Vec<(Arm, usize)>,
 }
 
-/// What the arms look at.
+/// The input of the arms.
 pub(in crate::recall) struct Evidence<'a> {
     pub(in crate::recall) index: &'a Index,
-    /// Passages the filter lets through.
+    /// Bit mask of the passages that pass the filter.
     pub(in crate::recall) allowed: &'a [u64],
     pub(in crate::recall) words: &'a WordScores,
     pub(in crate::recall) dates: &'a Agreements,
     pub(in crate::recall) vector: Option<&'a QueryVector>,
     /// The author the question names.
     pub(in crate::recall) speaker: Option<u32>,
-    /// The question asks for a time.
+    /// True if the question asks for a time.
     pub(in crate::recall) asks_when: bool,
     /// What the form of the question asks for.
     pub(in crate::recall) asked: QuestionForm,
-    /// By passage, what it has of the codes in the question; none where it has none.
+    /// Score of each passage for the codes in the question; `None` if it contains none.
     pub(in crate::recall) codes: Option<&'a [f32]>,
 }
 
-/// How much of its session's score counts when passages are nominated by their words, as when they are scored.
+/// Weight of the session's score in nominations by words, as in the final score.
 const SESSION_SHARE: f32 = 0.75;
 
 /// First-stage nominees for each place the dense arm fills.
 const SIGN_NOMINEES: usize = 4;
 
 impl Candidates {
-    /// Everything allowed if that is at most `exhaustive_max` passages, else the union of what the arms nominate.
+    /// All allowed passages if they are at most `exhaustive_max`, else the union of the arms' nominees.
     pub(in crate::recall) fn nominate(evidence: &Evidence<'_>, exhaustive_max: usize) -> Self {
         let allowed: usize = evidence.allowed.iter().map(|word| word.count_ones() as usize).sum();
         if allowed <= exhaustive_max {
@@ -148,8 +149,8 @@ impl Candidates {
 }
 
 impl Evidence<'_> {
-    /// For each passage the cosine of the question with the one beside it ([`Index::beside`]); 0 without one. `all` are the cosines
-    /// of every passage of the index, if they are at hand.
+    /// For each passage, the cosine of the question with the one beside it ([`Index::beside`]); 0 without one. `all`
+    /// are the cosines of every passage of the index, if available.
     pub(in crate::recall) fn near(&self, passages: &[u32], all: Option<&Vec<f32>>) -> Vec<f32> {
         let beside = passages.iter().map(|&passage| self.index.beside(passage));
         match (all, self.vector) {
@@ -173,7 +174,7 @@ impl Evidence<'_> {
     }
 
     fn words_arm(&self) -> Vec<u32> {
-        // Its session's words tell equals apart: ten thousand passages may have the one word that was asked for.
+        // The session's score breaks ties: ten thousand passages may contain a single query word.
         let columns = &self.index.passages;
         let session =
             |passage: u32| self.words.sessions.get(columns.session[passage as usize] as usize).copied().unwrap_or(0.0);
@@ -181,7 +182,7 @@ impl Evidence<'_> {
             (score > 0.0 && bit(self.allowed, passage)).then(|| (score + SESSION_SHARE * session(passage), passage))
         };
         let found: Vec<(f32, u32)> = (0u32..).zip(&self.words.passages).filter_map(worth).collect();
-        // The edge of the best is found by counting, which sorts nothing.
+        // A histogram finds the threshold of the best without sorting.
         let step = |worth: f32| (worth * 256.0) as usize;
         let mut histogram = [0usize; 1024];
         found.iter().for_each(|&(worth, _)| histogram[step(worth).min(1023)] += 1);
@@ -197,7 +198,7 @@ impl Evidence<'_> {
     fn neighbours(&self, passages: &[u32]) -> Vec<u32> {
         let columns = &self.index.passages;
         let beside = |&passage: &u32| [columns.previous[passage as usize], columns.next[passage as usize]];
-        // No passage has the number that stands for none, so the mask leaves it out.
+        // `NONE` is beyond the mask and thus excluded.
         passages.iter().flat_map(beside).filter(|&passage| bit(self.allowed, passage)).collect()
     }
 
@@ -230,7 +231,7 @@ impl Evidence<'_> {
     }
 }
 
-/// The best few, in no order; among equals the earlier passage.
+/// The best few, unordered; ties go to the earlier passage.
 fn best(mut found: Vec<(f32, u32)>) -> Vec<u32> {
     keep_best(&mut found);
     found.into_iter().map(|(_, passage)| passage).collect()

@@ -1,4 +1,4 @@
-//! Fields of the core document that speak of what is asked.
+//! Fields of the core document that match a question.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,35 +10,35 @@ use serde_json::Value;
 use crate::item::Fact;
 use crate::memory::Memory;
 use crate::predicate::{Predicates, normal};
-use crate::recall::answer::validity::Validity;
 use crate::recall::index::derived::{asked_by, terms};
 use crate::recall::query::plan::QueryPlan;
+use crate::recall::query::validity::Validity;
 
 /// A field of the core document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CoreField {
-    /// Where it stands (RFC 6901).
+    /// Its path (RFC 6901).
     pub path: String,
-    /// What stands there.
+    /// Its value.
     pub value: Value,
-    /// Share of the question's terms, each by how rare it is among the fields, that its path, its value or the relation
-    /// written there is asked by.
+    /// Share of the question's terms, weighted by rarity among the fields, that occur in its path, its value or the
+    /// wording of its predicate.
     pub score: f32,
 }
 
-/// Fields that are returned at most.
+/// Maximum number of fields returned.
 const FIELDS_MAX: usize = 5;
 
-/// Less than half of a question is another question.
+/// Minimum share of the question's terms.
 const SHARE_MIN: f32 = 0.5;
 
-/// The fields that speak of what is asked, best first. The document is the user's: where somebody else is asked about, only
+/// The fields that match the question, best first. The document is the user's: in a question about someone else, only
 /// fields that name them count.
 pub fn core_fields(memory: &Memory, plan: &QueryPlan) -> Vec<CoreField> {
     let mut leaves = Vec::new();
     collect(memory.core(), &mut String::new(), &mut leaves);
-    // The document says what holds now: where another time is asked for, a field counts if the fact behind it held then and says
-    // what stands there.
+    // The document states what holds now. For another time, a field counts if the fact behind it held then and states
+    // its value.
     if matches!(plan.validity, Validity::Within(..) | Validity::Now(Some(_))) {
         let items = memory.items();
         let held: Vec<(&str, &Fact)> = items
@@ -79,7 +79,7 @@ pub fn core_fields(memory: &Memory, plan: &QueryPlan) -> Vec<CoreField> {
     found.into_iter().take(FIELDS_MAX).map(field).collect()
 }
 
-/// Where the facts of each relation are written, and the terms it is asked by.
+/// Core document path of each predicate's facts, with the terms of the predicate.
 static WRITTEN_AT: LazyLock<Vec<(String, Cow<'static, BTreeSet<String>>)>> = LazyLock::new(|| {
     let registry = Predicates::default_registry();
     let written = registry.names().filter_map(|name| Some((registry.get(name).core.as_ref()?.path(), asked_by(name))));
@@ -90,7 +90,7 @@ fn is_at(path: &str, place: &str) -> bool {
     path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Every leaf with its path, `_meta` left out; a list of plain values is one leaf.
+/// Every leaf with its path, without `_meta`; a list of plain values is one leaf.
 fn collect<'a>(value: &'a Value, path: &mut String, leaves: &mut Vec<(String, &'a Value)>) {
     let mut below = |key: &str, value: &'a Value, path: &mut String| {
         let length = path.len();
@@ -114,7 +114,7 @@ fn collect<'a>(value: &'a Value, path: &mut String, leaves: &mut Vec<(String, &'
     }
 }
 
-/// `/location/currentCity` as "location current City".
+/// Turns `/location/currentCity` into "location current City".
 fn in_words(path: &str) -> String {
     let mut words = String::new();
     for c in path.chars() {

@@ -1,4 +1,4 @@
-//! Scoring what was drawn from sources, beside the sources themselves.
+//! Scores derived items beside the sources.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,60 +14,60 @@ use crate::recall::rank::score::{Contributions, Features, features, score_max};
 use crate::recall::rank::select::{Hit, Scored};
 use crate::{limit, time};
 
-/// A drawn item that answers.
+/// A derived item that was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DerivedHit {
     /// The item.
     pub id: ItemId,
     /// The sum of the contributions.
     pub score: f32,
-    /// The score as a part of the highest there can be, 0 … 1.
+    /// The score as a share of the maximum, 0 … 1.
     pub relevance: f32,
-    /// What its own words add, and what the passage it was read from adds.
+    /// The contributions of its own words and of the passage it was read from.
     pub contributions: Contributions,
-    /// The source it was read from that speaks most for it, by position in the memory's list; none if it was entered by
-    /// hand.
+    /// The source that supports it most, by position in the memory's list; `None` if it was entered by hand.
     pub witness: Option<u32>,
-    /// Who nominated it.
+    /// The arms that nominated it.
     pub arms: Arms,
 }
 
-/// From this cosine on a passage speaks for an item none of whose words were asked for.
+/// Minimum cosine at which a passage supports an item without any of the question's words.
 const NEAR_COSINE: f32 = 0.3;
 
-/// Sources of one item that are looked at beside those that were scored already.
+/// Maximum number of an item's sources to examine besides those already scored.
 const WITNESSES_MAX: usize = 8;
 
-/// What a fact about somebody else than is asked about counts.
+/// Value of [`Features::holds`] for a fact about someone other than the person in question.
 const OF_ANOTHER: f32 = -0.5;
 
-/// How concise a statement is, see [`Features::concise`].
+/// Conciseness of a statement, see [`Features::concise`].
 const OF_A_STATEMENT: f32 = 0.65;
 
-/// How near a passage usually is to a question that it answers.
+/// Typical cosine of a question and a passage that answers it.
 const AS_AN_ANSWER: f32 = 0.6;
 
-/// Less than half of a question is another question.
+/// Minimum share of the question's terms.
 const HALF: f32 = 0.5;
 
-/// What the stage reads.
+/// The input of this stage.
 pub(in crate::recall) struct ItemScoringContext<'a> {
     pub(in crate::recall) memory: &'a Memory,
     pub(in crate::recall) derived: &'a DerivedIndex,
     pub(in crate::recall) evidence: &'a Evidence<'a>,
     pub(in crate::recall) plan: &'a QueryPlan,
     pub(in crate::recall) weights: &'a Features,
-    /// What is not looked at.
+    /// Items that are not searched.
     pub(in crate::recall) out: Option<&'a BTreeSet<ItemId>>,
 }
 
 impl ItemScoringContext<'_> {
-    /// The drawn items that answer, best first: those with the question's words, and those read from what was found.
+    /// The derived items that answer, best first: those with the question's words, and those read from nominated
+    /// sources.
     pub(in crate::recall) fn found(&self, scored: &[Scored], hits: &[Hit]) -> Vec<DerivedHit> {
         let own = self.derived.words.score(&self.plan.asked).passages;
         let found = hits.iter().take(self.nominees());
         let found = found.filter_map(|hit| self.evidence.index.items.get(hit.ordinal as usize));
-        // An item is read from many sources: each is looked at once.
+        // An item may have many sources: each item is examined once.
         let mut read: Vec<ItemId> = found.flat_map(|source| self.derived.read_from(*source)).collect();
         read.retain(|id| self.derived.is_searched(*id));
         read.sort_unstable();
@@ -99,8 +99,8 @@ impl ItemScoringContext<'_> {
         self.plan.k.max(limit::DRAWN_NOMINEES_PER_ARM)
     }
 
-    /// True if its own words answer, or the passage it was read from is near in meaning: its session or date alone say
-    /// nothing about it.
+    /// Returns true if its own words match or its passage is near in meaning. A matching session or date alone is not
+    /// enough.
     fn speaks(&self, hit: &DerivedHit) -> bool {
         hit.contributions.n > 0.0 || hit.contributions.x >= self.weights.x * NEAR_COSINE
     }
@@ -111,7 +111,7 @@ impl ItemScoringContext<'_> {
 
     fn admits(&self, id: ItemId) -> bool {
         let filter = &self.plan.filter;
-        // A story of one source is that source.
+        // An episode of one source is equivalent to that source.
         let of_one =
             id.kind == ItemKind::Episode && self.memory.items().episode(id).is_some_and(|one| one.sources.len() < 2);
         let kind = if filter.kinds.is_empty() { !of_one } else { filter.kinds.contains(&id.kind) };
@@ -132,13 +132,14 @@ impl ItemScoringContext<'_> {
         self.plan.about.as_ref().is_some_and(|about| about.is_of(fact))
     }
 
-    /// False for what held in the asked time and not at the moment that is meant: of homes before a move, the last is.
+    /// Returns false for a fact that held in the requested time but not at the preferred moment: of homes before a
+    /// move, the last is meant.
     fn is_near(&self, fact: &Fact) -> bool {
         !fact.single || self.plan.near.is_none_or(|near| fact.held_at(near))
     }
 
-    /// How much of the question a fact answers, if it is about whom and what is asked: the share of the terms that are its
-    /// own or its relation's. Less than 0 if it is about somebody else.
+    /// How much of the question a fact about the person in question answers: the share of the terms that occur in it or
+    /// in its predicate's wording. Negative if it is about someone else.
     fn holds(&self, fact: &Fact, is_asked_about: bool) -> f32 {
         let Some(about) = &self.plan.about else { return 0.0 };
         if !is_asked_about {
@@ -167,7 +168,7 @@ impl ItemScoringContext<'_> {
             named.map(|(id, score)| (*score, *id)).filter(|(_, id)| self.admits(*id)).collect();
         let nominees = self.nominees();
         if found.len() > nominees {
-            // Those about whom the question asks come first: a thousand people may live somewhere.
+            // Facts about the person in question come first: a thousand people may live somewhere.
             let of_them = |id: ItemId| self.memory.items().fact(id).is_some_and(|fact| self.is_asked_about(fact));
             let asked_about = found.iter_mut().filter(|(_, id)| of_them(*id));
             asked_about.for_each(|(score, _)| *score += SCORE_MAX);
@@ -178,11 +179,11 @@ impl ItemScoringContext<'_> {
         found.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// For each item the source that speaks most for it, its own words apart.
+    /// For each item, the source that supports it most, apart from its own words.
     fn witnesses(&self, scored: &[Scored], ids: impl Iterator<Item = ItemId>) -> Vec<Option<(u32, Features)>> {
         let ordinals = &self.evidence.index.passages.ordinal;
         let of = |at: usize| ordinals[scored[at].passage as usize];
-        // Where everything was scored, a source stands at its own number.
+        // If every passage was scored, a source may be at its own position.
         let place = |ordinal: u32| match scored.get(ordinal as usize) {
             Some(one) if ordinals[one.passage as usize] == ordinal => Some(ordinal as usize),
             _ => scored.binary_search_by_key(&ordinal, |one| ordinals[one.passage as usize]).ok(),
@@ -273,7 +274,7 @@ impl ItemScoringContext<'_> {
             made_of.holds = self.holds(fact, is_asked_about);
         }
         if witness.is_none() {
-            // Entered by hand, it has no passage to be compared: what it answers of the question stands for that.
+            // An item entered by hand has no passage; its share of the question stands in for the cosine.
             made_of.own = 1.0;
             made_of.concise = OF_A_STATEMENT;
             let answered = AS_AN_ANSWER * made_of.holds.max(0.0);

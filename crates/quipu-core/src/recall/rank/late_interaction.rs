@@ -1,44 +1,25 @@
-//! Late interaction (Khattab and Zaharia 2020): how well a passage, and a passage with its neighbours, cover each word of
+//! Late interaction (Khattab and Zaharia 2020): how well a passage, alone and with its neighbours, covers each word of
 //! the question by meaning.
 //!
-//! A token's vector is kept as the signs of its projection to 192 directions (Charikar 2002), 24 bytes whatever the model's
-//! dimensions; the question's tokens keep their values. Words too common to tell anything have no code.
+//! A token's vector is stored as the signs of its projection to 192 directions (Charikar 2002), 24 bytes for any number
+//! of dimensions; the question's tokens keep their values. Very common words have no code.
 
 use std::collections::HashMap;
 
 use crate::limit;
 use crate::recall::index::passage_index::Index;
 use crate::recall::index::scan;
+use crate::recall::index::token_code::{CODE_BITS, CODE_WORDS, TokenCode, is_word, project};
 use crate::recall::index::tokens;
 
-/// The signs of one token's vector.
-pub type TokenCode = [u64; CODE_WORDS];
-
-/// 192 bits find on LoCoMo what exact vectors find; 128 lose a third of a point of recall at 10.
-const CODE_WORDS: usize = 3;
-const CODE_BITS: usize = CODE_WORDS * 64;
-
-/// A query's values keep this many bits.
+/// Number of bits of a query's values.
 const PLANES: usize = 4;
 const STEPS: f32 = ((1 << PLANES) - 1) as f32;
 
-/// Sets the rounds' random signs apart: far more than any vector has dimensions.
-const ROUND: u64 = 1 << 32;
-
-/// What a word of the question counts that is too common to search for, others counting 1.
+/// Weight of a stop word in the question; other words count 1.
 const COMMON_WEIGHT: f32 = 0.3;
 
-/// The codes of a passage's tokens, at most [`limit::TOKEN_CODES_MAX`]; punctuation and common words have none.
-pub fn token_codes<'a>(tokens: impl Iterator<Item = (&'a str, &'a [f32])>) -> Vec<TokenCode> {
-    let telling = tokens.filter(|(word, _)| is_word(word) && !tokens::is_stop_word(&word.to_lowercase()));
-    telling.take(limit::TOKEN_CODES_MAX).map(|(_, vector)| signs(&project(vector))).collect()
-}
-
-fn is_word(word: &str) -> bool {
-    word.chars().any(char::is_alphanumeric)
-}
-
-/// The question's tokens, ready to be compared.
+/// The question's tokens, prepared for comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryTokens {
     tokens: Vec<QueryToken>,
@@ -46,12 +27,12 @@ pub struct QueryTokens {
 
 #[derive(Debug, Clone, PartialEq)]
 struct QueryToken {
-    /// The weights of all add up to 1.
+    /// The weights add up to 1.
     weight: f32,
     scaled: Scaled,
 }
 
-/// A projected vector in steps: value = `low` + `step` × (the number its bits in the planes make).
+/// A quantised projected vector: value = `low` + `step` × (the number formed by its bits in the planes).
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::recall) struct Scaled {
     pub(in crate::recall) planes: [TokenCode; PLANES],
@@ -61,7 +42,7 @@ pub(in crate::recall) struct Scaled {
 }
 
 impl QueryTokens {
-    /// Takes the tokens of a question. None if it has no words.
+    /// Prepares the tokens of a question. `None` if it has no words.
     pub fn new<'a>(tokens: impl Iterator<Item = (&'a str, &'a [f32])>) -> Option<Self> {
         let weight = |word: &str| if tokens::is_stop_word(&word.to_lowercase()) { COMMON_WEIGHT } else { 1.0 };
         let words = tokens.filter(|(word, _)| is_word(word)).take(limit::TOKEN_CODES_MAX);
@@ -95,7 +76,7 @@ impl Scaled {
         Self { planes, low, step, sum }
     }
 
-    /// The cosine with the nearest of the codes, as far as signs tell it (about .8 of the exact one); 0 without any.
+    /// The estimated cosine with the nearest of the codes (about .8 of the exact one); 0 without codes.
     fn nearest(&self, codes: &[TokenCode], room: &mut Vec<(u32, u32)>) -> f32 {
         let likeness = |&(ones, weighted): &(u32, u32)| {
             (2.0 * (self.low * ones as f32 + self.step * weighted as f32) - self.sum) / (CODE_BITS as f32).sqrt()
@@ -105,7 +86,7 @@ impl Scaled {
     }
 }
 
-/// How well passages cover the words of a question; what was compared once is kept.
+/// Computes how well passages cover the words of a question, with a cache.
 pub(in crate::recall) struct Coverage<'a> {
     index: &'a Index,
     query: &'a QueryTokens,
@@ -118,7 +99,8 @@ impl<'a> Coverage<'a> {
         Self { index, query, known: HashMap::new(), room: Vec::new() }
     }
 
-    /// The weighted mean over the question's words of their nearest token: in the passage, and in it and its neighbours.
+    /// The weighted mean over the question's words of the similarity of their nearest token: in the passage alone, and
+    /// including its neighbours.
     pub(in crate::recall) fn of(&mut self, passage: u32) -> (f32, f32) {
         let columns = &self.index.passages;
         let window = [passage, columns.previous[passage as usize], columns.next[passage as usize]];
@@ -143,58 +125,10 @@ impl<'a> Coverage<'a> {
     }
 }
 
-fn signs(values: &[f32; CODE_BITS]) -> TokenCode {
-    let mut code = [0; CODE_WORDS];
-    for (at, value) in values.iter().enumerate() {
-        code[at / 64] |= u64::from(*value > 0.0) << (at % 64);
-    }
-    code
-}
-
-/// A vector of 192 dimensions is taken as it is: its model chose the directions. Any other is projected at
-/// random without a matrix: signs flipped at random and a Walsh-Hadamard transform, twice (Ailon and
-/// Chazelle 2009). Part of the stored format: what it does may only change with [`crate::recall::IMAGE_TAG`].
-fn project(vector: &[f32]) -> [f32; CODE_BITS] {
-    let mut values = vector.to_vec();
-    let rounds = if vector.len() == CODE_BITS { 0 } else { 2 };
-    values.resize(if rounds > 0 { vector.len().max(CODE_BITS).next_power_of_two() } else { CODE_BITS }, 0.0);
-    for round in 0..rounds {
-        for (at, value) in values.iter_mut().enumerate() {
-            if flips(round * ROUND + at as u64) {
-                *value = -*value;
-            }
-        }
-        transform(&mut values);
-    }
-    let mut kept = [0.0; CODE_BITS];
-    kept.copy_from_slice(&values[..CODE_BITS]);
-    kept
-}
-
-/// One bit of a well-mixed number (splitmix64).
-fn flips(at: u64) -> bool {
-    let mut mixed = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (mixed ^ mixed >> 31) & 1 == 1
-}
-
-fn transform(values: &mut [f32]) {
-    let mut half = 1;
-    while half < values.len() {
-        for block in values.chunks_exact_mut(2 * half) {
-            let (left, right) = block.split_at_mut(half);
-            for (a, b) in left.iter_mut().zip(right) {
-                (*a, *b) = (*a + *b, *a - *b);
-            }
-        }
-        half *= 2;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recall::index::token_code::{flips, signs, token_codes};
 
     /// A deterministic vector.
     fn noise(seed: u64) -> Vec<f32> {

@@ -1,7 +1,8 @@
-//! From candidates to an ordered list of hits: features, weights and selection.
+//! Ranks candidates: features, weights and selection.
 
 pub(in crate::recall) mod candidates;
 pub(in crate::recall) mod core_fields;
+pub(in crate::recall) mod group;
 pub(in crate::recall) mod items;
 pub(in crate::recall) mod late_interaction;
 pub(in crate::recall) mod order;

@@ -1,4 +1,4 @@
-//! From matches to answers in their order: relevance, confidence and priority (seed 3, §4), and diversity.
+//! Orders answers by relevance, confidence and priority, and diversifies them.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -9,44 +9,45 @@ use crate::id::{ItemId, ItemKind};
 use crate::item::FactType;
 use crate::limit;
 use crate::memory::Memory;
-use crate::recall::answer::group::{AnswerGroup, GroupLead};
 use crate::recall::index::passage_index::Index;
+use crate::recall::rank::group::{AnswerGroup, GroupLead};
 use crate::recall::rank::items::DerivedHit;
 use crate::recall::rank::profile::{Confidence, Order, Profile, Similarity};
 
-/// The parts of an answer's standing, each 0 to 1, and what they come to.
+/// The scores of an answer, each 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageScores {
     /// Similarity to the question.
     pub query: f64,
     /// Cosine with the active goal.
     pub goal: f64,
-    /// How alike question and answer feel.
+    /// Similarity of the valence of question and answer.
     pub emotion: f64,
     /// `exp(−age / τ)`; 0 if its time is unknown.
     pub recency: f64,
     /// `1 − exp(−times seen / 3)`.
     pub frequency: f64,
-    /// By kind and type.
+    /// Importance by kind and type.
     pub importance: f64,
-    /// Their weighted sum.
+    /// Weighted sum of the scores above.
     pub relevance: f64,
-    /// How sure it is, 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: f64,
     /// Relevance × confidence.
     pub priority: f64,
 }
 
-/// Two passages with this cosine say about the same.
+/// Minimum cosine of two agreeing passages.
 const AGREES_COSINE: f32 = 0.8;
-/// This many agreeing passages are full agreement.
+/// Number of agreeing passages that counts as full agreement.
 const FULL_AGREEMENT: f64 = 3.0;
-/// How sure a source's own words are: that they were said is certain, that they are right is not.
+/// Base confidence of a source's own words: they were certainly said, but may be wrong.
 const SAID_CONFIDENCE: f64 = 0.9;
-/// A feeling weaker than this is none.
+/// Minimum absolute valence of a text with a sentiment.
 const FEELING_MIN: f64 = 0.05;
 
-/// Importance where an item has none of its own (seed 3, §12).
+/// Default importance of items without one of their own.
 const OF_SMALL_TALK: f64 = 0.2;
 const OF_A_NOTE: f64 = 0.4;
 const OF_A_TENET: f64 = 0.7;
@@ -54,8 +55,8 @@ const OF_SAFETY: f64 = 0.9;
 
 /// `w_b · base + w_s · cosine + w_v · agreement + w_p · reliability`, 0 to 1.
 ///
-/// `base` is how sure the item was before any question, `votes` how many of the best passages say the same or how often it
-/// was said, `reliability` how much of what its source says is right.
+/// `base` is the confidence of the item before any question, `votes` the number of the best passages that agree or how
+/// often it was said, `reliability` the share of correct statements of its kind of source.
 pub fn confidence(weights: &Confidence, base: f64, cosine: f32, votes: u32, reliability: f64) -> f64 {
     let agreement = (f64::from(votes) / FULL_AGREEMENT).min(1.0);
     let cosine = f64::from(cosine.clamp(0.0, 1.0));
@@ -64,13 +65,13 @@ pub fn confidence(weights: &Confidence, base: f64, cosine: f32, votes: u32, reli
     sum.clamp(0.0, 1.0)
 }
 
-/// `½ recency + .3 importance + .2 ln(1 + hits) / K` (seed 1): what ranks low is compressed first. `k` is the logarithm
-/// that counts as full use.
+/// `½ recency + .3 importance + .2 ln(1 + hits) / K`; the lowest are compressed first. `k` is the logarithm that counts
+/// as full use.
 pub fn rif(recency: f64, importance: f64, hits: u64, k: f64) -> f64 {
     0.5 * recency + 0.3 * importance + 0.2 * (1.0 + hits as f64).ln() / k
 }
 
-/// `exp(−Δt / τ)`; what is yet to come counts as now.
+/// `exp(−Δt / τ)`; future times count as now.
 pub fn recency(now: Timestamp, then: Timestamp, tau_days: f64) -> f64 {
     let days = now.duration_since(then).as_secs_f64().max(0.0) / 86_400.0;
     (-days / tau_days).exp()
@@ -81,17 +82,17 @@ pub fn frequency(seen: u32) -> f64 {
     1.0 - (-f64::from(seen) / 3.0).exp()
 }
 
-/// Equal stretches of a memory's time.
+/// Number of equal parts of a memory's time.
 const STRETCHES: usize = 10;
 
-/// What standing depends on beside the memory.
+/// The input of the ranking.
 pub(in crate::recall) struct RankContext<'a> {
     pub(in crate::recall) memory: &'a Memory,
     pub(in crate::recall) index: &'a Index,
     pub(in crate::recall) profile: &'a Profile,
-    /// Weight of the cosine in the match, to read the cosine out of it.
+    /// Weight of the cosine in the score, to recover the cosine from its contribution.
     pub(in crate::recall) cosine_weight: f32,
-    /// The highest score there can be.
+    /// The maximum score.
     pub(in crate::recall) score_max: f32,
     pub(in crate::recall) now: Option<Timestamp>,
     pub(in crate::recall) question: &'a str,
@@ -100,7 +101,7 @@ pub(in crate::recall) struct RankContext<'a> {
 }
 
 impl RankContext<'_> {
-    /// Gives every answer its standing and puts them in order, the best `k` left.
+    /// Computes the scores of every answer, orders the answers and keeps the best `k`.
     pub(in crate::recall) fn rank(&self, groups: &mut Vec<AnswerGroup>, k: usize) {
         let passages: Vec<Option<u32>> = groups.iter().map(|group| passage(self.index, &group.lead)).collect();
         let by_priority = self.profile.order == Order::Priority;
@@ -123,7 +124,7 @@ impl RankContext<'_> {
             Order::Priority => group.standing.priority,
         };
         let mut order: Vec<usize> = (0..groups.len()).collect();
-        // Equals stay as they were, by score and id.
+        // Stable: ties keep their order by score and id.
         order.sort_by(|&a, &b| value(&groups[b]).total_cmp(&value(&groups[a])));
         if self.profile.diversity < 1.0 {
             let values: Vec<f64> = groups.iter().map(value).collect();
@@ -133,7 +134,7 @@ impl RankContext<'_> {
         let mut taken: Vec<Option<AnswerGroup>> = std::mem::take(groups).into_iter().map(Some).collect();
         groups.extend(order.iter().filter_map(|&at| taken[at].take()));
         if !by_priority {
-            // Votes changed nothing in the order: only what is returned needs them.
+            // Votes do not affect this order, so they are computed only for returned answers.
             for (group, &at) in groups.iter_mut().zip(&order) {
                 group.votes = agreement.with(passages[at]);
                 group.standing = self.standing(group, passages[at], &goal, feels);
@@ -141,7 +142,8 @@ impl RankContext<'_> {
         }
     }
 
-    /// Spreads answers over the time of the memory: of each of [`STRETCHES`] the best, then of each the next, and so on.
+    /// Spreads answers over the time of the memory: the best of each of [`STRETCHES`] parts, then the second of each,
+    /// and so on.
     pub(in crate::recall) fn spread(&self, groups: &mut [AnswerGroup]) {
         let last = self.memory.sources().len().max(1);
         let ordinal = |group: &AnswerGroup| match &group.lead {
@@ -175,7 +177,7 @@ impl RankContext<'_> {
             Similarity::Match => 0.0,
             Similarity::Cosine => f64::from(group.cosine.clamp(0.0, 1.0)),
         };
-        // What counts for nothing is not worked out.
+        // Skip scores of weight 0.
         let goal = if weights.goal > 0.0 { self.nearest(passage, goals) } else { 0.0 };
         let felt = feels.filter(|_| weights.emotion > 0.0).and_then(|one| Some((one, self.feeling(about.text)?)));
         let emotion = felt.map_or(0.0, |(one, other)| 1.0 - (one - other).abs() / 2.0);
@@ -194,7 +196,7 @@ impl RankContext<'_> {
         UsageScores { query, goal, emotion, recency, frequency, importance, relevance, confidence, priority }
     }
 
-    /// How a text feels, if it does: −1 to 1.
+    /// The valence of a text, −1 to 1; `None` if it is neutral.
     fn feeling(&self, text: &str) -> Option<f64> {
         if self.profile.relevance.emotion <= 0.0 {
             return None;
@@ -202,7 +204,7 @@ impl RankContext<'_> {
         Some(affect::of_text(text).valence).filter(|valence| valence.abs() >= FEELING_MIN)
     }
 
-    /// The vector of the goal that was given, else of the words in which the user's most pressing goal was told.
+    /// The vector of the given goal, else of the passage that stated the user's most pressing goal.
     fn goals(&self) -> Vec<Vec<i8>> {
         if self.profile.relevance.goal <= 0.0 {
             return Vec::new();
@@ -223,7 +225,8 @@ impl RankContext<'_> {
         goals.iter().map(|goal| f64::from(cosine(goal, vector.steps).clamp(0.0, 1.0))).fold(0.0, f64::max)
     }
 
-    /// Takes each time what is relevant and unlike what was taken: `λ · relevance − (1 − λ) · greatest cosine`.
+    /// Maximal marginal relevance: repeatedly takes the answer with the highest
+    /// `λ · relevance − (1 − λ) · greatest cosine` to those taken.
     fn diverse(&self, order: &[usize], values: &[f64], passages: &[Option<u32>], k: usize) -> Vec<usize> {
         let lambda = self.profile.diversity;
         let vector = |at: usize| passages[at].and_then(|passage| self.index.vector(passage));
@@ -231,7 +234,7 @@ impl RankContext<'_> {
         let mut taken = Vec::with_capacity(rest.len());
         while !rest.is_empty() && taken.len() < k {
             let worth = |(at, like): &(usize, f64)| lambda * values[*at] - (1.0 - lambda) * like;
-            // The first of equals: the order they came in.
+            // Ties keep their order.
             let best =
                 (1..rest.len()).fold(0, |best, at| if worth(&rest[at]) > worth(&rest[best]) { at } else { best });
             let (chosen, _) = rest.remove(best);
@@ -267,23 +270,23 @@ impl RankContext<'_> {
     }
 }
 
-/// How many of the best passages say about the same.
+/// Counts the best passages that agree.
 struct Agreement<'a> {
     index: &'a Index,
     among: Vec<u32>,
-    /// By place in `among`, if most of them are asked for.
+    /// By position in `among`, if most of them are needed.
     votes: Option<Vec<u32>>,
 }
 
 impl<'a> Agreement<'a> {
-    /// Among the passages of the answers, of which so many are asked for.
+    /// Prepares the passages of the answers, of which `asked` are needed.
     fn new(index: &'a Index, passages: &[Option<u32>], asked: usize) -> Self {
         let among: Vec<u32> = passages.iter().flatten().copied().take(limit::NOMINEES_PER_ARM).collect();
         let votes = (2 * asked >= among.len()).then(|| among_themselves(index, &among));
         Self { index, among, votes }
     }
 
-    /// Passages that say about the same as this one, itself counted once.
+    /// Number of passages that agree with this one, including itself.
     fn with(&self, own: Option<u32>) -> u32 {
         let Some(own) = own else { return 0 };
         let known = self.votes.as_ref().zip(self.among.iter().position(|&other| other == own));
@@ -298,7 +301,7 @@ impl<'a> Agreement<'a> {
     }
 }
 
-/// For each of some passages how many of them say about the same, itself counted once. Each pair is looked at once.
+/// For each passage, the number of those that agree with it, including itself. Each pair is compared once.
 fn among_themselves(index: &Index, among: &[u32]) -> Vec<u32> {
     let mut votes = vec![1; among.len()];
     for (at, &own) in among.iter().enumerate() {
@@ -312,7 +315,7 @@ fn among_themselves(index: &Index, among: &[u32]) -> Vec<u32> {
     votes
 }
 
-/// How sure an item is that nobody asked for.
+/// The scores of an item independent of a question.
 pub fn unasked(memory: &Memory, hit: &DerivedHit) -> UsageScores {
     let about = about_item(memory, hit.id, hit.witness);
     let weights = Profile::default().confidence;
@@ -367,12 +370,12 @@ fn about_item(memory: &Memory, id: ItemId, witness: Option<u32>) -> About<'_> {
     .unwrap_or(plain)
 }
 
-/// What standing is read from.
+/// The properties of an item that its scores depend on.
 #[derive(Clone, Copy)]
 struct About<'a> {
     text: &'a str,
     time: Option<Timestamp>,
-    /// Of the profile rather than of what happened.
+    /// True if it belongs to the profile rather than to events.
     lasting: bool,
     seen: u32,
     importance: f64,

@@ -1,4 +1,4 @@
-//! Profiles: every number recall can be tuned by, under a name.
+//! Profiles: named sets of all recall parameters.
 
 use std::collections::BTreeMap;
 
@@ -6,32 +6,32 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::UserId;
-use crate::recall::answer::decision::{Calibration, VerdictThresholds};
+use crate::recall::answer::calibration::{Calibration, VerdictThresholds};
 use crate::recall::answer::reliability::{self, ReliabilityBin};
 use crate::recall::rank::score::{Features, Weights};
 use crate::refusal::Refusal;
 
-/// What answers are compared by.
+/// How answers are compared with the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Similarity {
-    /// The weighted sum of all features as a part of the highest there can be.
+    /// The weighted sum of all features as a share of the maximum.
     Match,
     /// The cosine alone.
     Cosine,
 }
 
-/// What answers are ordered by.
+/// How answers are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// How much they are about the question.
+    /// By relevance.
     Relevance,
-    /// That, times how sure they are.
+    /// By relevance times confidence.
     Priority,
 }
 
-/// What makes an answer relevant (seed 3, §4): a weighted sum of six parts, each 0 to 1.
+/// Weights of relevance, a weighted sum of six scores, each 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Relevance {
@@ -39,68 +39,68 @@ pub struct Relevance {
     pub query: f64,
     /// The cosine with the active goal.
     pub goal: f64,
-    /// How alike question and answer feel.
+    /// Similarity of the valence of question and answer.
     pub emotion: f64,
     /// `exp(−age / τ)`.
     pub recency: f64,
     /// `1 − exp(−times seen / 3)`.
     pub frequency: f64,
-    /// By kind and type.
+    /// Importance by kind and type.
     pub importance: f64,
 }
 
-/// What makes an answer sure (seed 3, §4).
+/// Weights of confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confidence {
-    /// How sure it was before any question.
+    /// Confidence before any question.
     pub base: f64,
     /// The cosine with the question.
     pub similarity: f64,
-    /// How many others say the same.
+    /// Number of others that agree.
     pub votes: f64,
-    /// How reliable its source is.
+    /// Reliability of its source.
     pub source: f64,
 }
 
-/// How fast things grow old, in days.
+/// Time constants of recency, in days.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Aging {
-    /// τ of what happened and was said.
+    /// τ of episodes and sources.
     pub episodic_days: f64,
     /// τ of facts, notes and tenets.
     pub profile_days: f64,
 }
 
-/// A set of numbers.
+/// A set of parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// How passages are found and matched.
+    /// Weights for finding and matching passages.
     #[serde(rename = "match")]
     pub matching: Weights,
-    /// What answers are compared by.
+    /// How answers are compared with the question.
     pub similarity: Similarity,
-    /// What they are ordered by.
+    /// How they are ordered.
     pub order: Order,
-    /// What makes an answer relevant.
+    /// Weights of relevance.
     pub relevance: Relevance,
-    /// What makes it sure.
+    /// Weights of confidence.
     pub confidence: Confidence,
-    /// How fast things grow old.
+    /// Time constants of recency.
     pub aging: Aging,
-    /// Maximal marginal relevance (Carbonell and Goldstein 1998): 1 takes the best, less takes what adds to them.
+    /// λ of maximal marginal relevance (Carbonell and Goldstein 1998): 1 takes the best, lower values favour diversity.
     pub diversity: f64,
-    /// From signals to the probability that memory answers, once tokens were compared.
+    /// Maps signals to the probability that memory answers, after the token stage.
     pub calibration: Calibration,
-    /// The same for a model that hands out no tokens.
+    /// The same for a model without tokens.
     pub calibration_without_tokens: Calibration,
-    /// The same for memories in which a user talks with an assistant, once tokens were compared.
+    /// The same for memories of conversations with an assistant, after the token stage.
     pub calibration_of_assistant: Calibration,
-    /// What was measured with `calibration`; empty if nothing was.
+    /// The measured reliability of `calibration`; empty if not measured.
     pub reliability: Vec<ReliabilityBin>,
-    /// What is done at which probability.
+    /// Thresholds of the verdicts.
     pub decision: VerdictThresholds,
 }
 
@@ -111,13 +111,14 @@ const CALIBRATION: Calibration = Calibration {
 };
 const CALIBRATION_WITHOUT_TOKENS: Calibration =
     Calibration { bias: -5.819, weights: [2.904, 0.890, 7.621, 0.0, 0.0, 0.023, 3.274, -1.841, 1.713, -0.004, 3.484] };
-/// Fitted on BEAM's development chats and eight invented people's: their own questions against those of another chat and near
-/// misses, signals that speak for an answer never counting against it; the bias is set where most questions have one.
+/// Fitted on BEAM's development chats and those of eight invented people: their own questions against those of another
+/// chat and near misses. Signals for an answer never have negative weights; the bias assumes that most questions have
+/// an answer.
 const CALIBRATION_OF_ASSISTANT: Calibration =
     Calibration { bias: -1.878, weights: [0.0, 0.0, 3.139, 0.0, 2.087, 0.0, 1.0, 0.0, 0.796, -0.361, 2.0] };
 
 impl Default for Profile {
-    /// Tuned by evaluation: what is relevant is what matches, and the other parts order equals.
+    /// Tuned by evaluation: relevance is the match, and the other scores break ties.
     fn default() -> Self {
         Self {
             matching: Weights::default(),
@@ -144,7 +145,7 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// Seed 3 to the letter: nearest vectors, its weights, ordered by priority, made diverse.
+    /// The unmodified formula of the original design: nearest vectors, its weights, ordered by priority, diversified.
     pub fn seed() -> Self {
         let cosine = Features { x: 1.0, ..Features::default() };
         Self {
@@ -165,7 +166,7 @@ impl Profile {
         }
     }
 
-    /// Drops a curve that was measured with other numbers than these.
+    /// Drops the reliability curve if the parameters it was measured with have changed.
     fn forget_curve_of(&mut self, base: &Self) {
         let is_as_measured = self.matching == base.matching && self.calibration == base.calibration;
         if !is_as_measured && self.reliability == base.reliability {
@@ -178,12 +179,9 @@ impl Profile {
         let mut value =
             serde_json::to_value(self).map_err(|error| Refusal::invalid(format!("profile `{name}`: {error}")))?;
         if !self.reliability.iter().all(ReliabilityBin::is_sound) {
-            return wrong(
-                "reliability",
-                "stretches with `stated` and `answerable` between 0 and 1 and some `questions`",
-            );
+            return wrong("reliability", "bins with `stated` and `answerable` between 0 and 1 and `questions` above 0");
         }
-        // Numbers of questions are no knobs.
+        // Numbers of questions are not bounded parameters.
         value.as_object_mut().and_then(|members| members.remove("reliability"));
         let mut path = String::new();
         if !all_bounded(&value, &mut path) {
@@ -206,14 +204,14 @@ impl Profile {
     }
 }
 
-/// The largest number a knob may be: enough for any weight, and no sum overflows.
+/// Maximum absolute value of a parameter: large enough for any weight, and sums do not overflow.
 const KNOB_MAX: f64 = 100.0;
 
-/// True if every number below a value is one; else `path` names the first that is not.
+/// Returns true if every number in a value is valid; otherwise `path` is that of the first invalid one.
 fn all_bounded(value: &Value, path: &mut String) -> bool {
     match value {
         Value::Number(number) => number.as_f64().is_some_and(|number| number.abs() <= KNOB_MAX),
-        // A number that is none, such as NaN, is written as null; only the second stage and the weights of one kind of conversation may be missing.
+        // Invalid numbers such as NaN are serialised as null; only the optional stages may be null.
         Value::Null => path.ends_with(".late") || path.ends_with(".assistant"),
         Value::Array(values) => values.iter().all(|value| all_bounded(value, path)),
         Value::Object(members) => members.iter().all(|(name, value)| {
@@ -230,21 +228,21 @@ fn all_bounded(value: &Value, path: &mut String) -> bool {
     }
 }
 
-/// Two profiles tried against each other: each user gets one, always the same.
+/// A comparison of two profiles: each user is assigned one, deterministically.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// Another name deals the users anew.
+    /// Another name assigns users anew.
     pub name: String,
-    /// What the others get.
+    /// The profile of the other users.
     pub a: String,
-    /// What `share` of the users get.
+    /// The profile of `share` of the users.
     pub b: String,
     /// 0 to 1.
     pub share: f64,
 }
 
-/// The profiles there are, and who gets which.
+/// The available profiles and their assignment to users.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profiles {
     profiles: BTreeMap<String, Profile>,
@@ -252,7 +250,7 @@ pub struct Profiles {
     experiment: Option<Experiment>,
 }
 
-/// The file of weights, before profiles are put on what they change.
+/// The weights file, before profiles are merged with their bases.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct File {
@@ -271,19 +269,17 @@ impl Default for Profiles {
 }
 
 impl Profiles {
-    /// Reads a file of weights: `use` names the profile, `profiles` has by name what each changes in its `base`
-    /// (`default` if absent), `experiment` deals users between two.
+    /// Parses a weights file: `use` names the profile, `profiles` lists by name the changes of each to its `base`
+    /// (default: `default`), `experiment` assigns users to two.
     ///
     /// # Errors
-    /// `Invalid`, naming the profile and the knob: an unknown knob or profile, a number out of its range.
+    /// `Invalid`, naming the profile and the parameter: an unknown parameter or profile, or a number out of range.
     pub fn parse(file: Value) -> Result<Self, Refusal> {
         if file.is_null() {
             return Ok(Self::default());
         }
         if !file.is_object() {
-            return Err(Refusal::invalid(
-                "the weights: expected `use`, `profiles` and `experiment` with what they say",
-            ));
+            return Err(Refusal::invalid("the weights: expected an object with `use`, `profiles` and `experiment`"));
         }
         let file: File =
             serde_json::from_value(file).map_err(|error| Refusal::invalid(format!("the weights: {error}")))?;
@@ -325,7 +321,7 @@ impl Profiles {
     /// The profile of that name.
     ///
     /// # Errors
-    /// `NotFound`, with the names there are.
+    /// `NotFound`, with the available names.
     pub fn named(&self, name: &str) -> Result<&Profile, Refusal> {
         let names = || self.profiles.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
         self.profiles
@@ -333,7 +329,7 @@ impl Profiles {
             .ok_or_else(|| Refusal::not_found(format!("there is no profile `{name}`; there are: {}", names())))
     }
 
-    /// The same, with one profile for everybody.
+    /// Uses one profile for every user.
     ///
     /// # Errors
     /// As [`Profiles::named`].
@@ -342,12 +338,12 @@ impl Profiles {
         Ok(Self { used: name.to_owned(), experiment: None, ..self })
     }
 
-    /// The names there are.
+    /// The available names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.profiles.keys().map(String::as_str)
     }
 
-    /// The names of those that some user may get.
+    /// The names of the profiles that some user may be assigned.
     pub fn in_use(&self) -> Vec<&str> {
         match &self.experiment {
             None => vec![&self.used],
@@ -356,7 +352,7 @@ impl Profiles {
         }
     }
 
-    /// The name of the profile a user gets: by the experiment if there is one, the same at every time and place.
+    /// The name of a user's profile: by the experiment if there is one, always the same.
     pub fn name_for(&self, user: &UserId) -> &str {
         match &self.experiment {
             None => &self.used,

@@ -4,20 +4,21 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use crate::recall::index::cues::{BRIEF, LIKES, NAME, NUMBER, RULE};
 use crate::recall::index::passage_index::{ASKS, REPLY, SAYS_WHEN};
 use crate::recall::index::words::SCORE_MAX;
-use crate::recall::query::cues::{BRIEF, LIKES, NAME, NUMBER, RULE};
 use crate::recall::rank::candidates::Evidence;
 
-/// One number for each feature: how it came out, what it counts, or, the two multiplied, what it adds to a score.
+/// One number per feature: a value, a weight, or their product, the contribution to a score.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Contributions"))]
 #[serde(deny_unknown_fields)]
 pub struct Features {
     /// Normalised BM25 of the passage, 0 … 1.9.
     pub n: f32,
-    /// The same of the passage before it in the session.
+    /// The same of the previous passage of the session.
     pub n_prev: f32,
-    /// The same of the passage after it.
+    /// The same of the next passage.
     pub n_next: f32,
     /// Normalised BM25 of the whole session, 0 … 1.9.
     pub n_sess: f32,
@@ -27,54 +28,53 @@ pub struct Features {
     pub date: f32,
     /// 1 if the passage ends with a question mark.
     pub isq: f32,
-    /// Cosine of the question in the first person and the passage with the one before it, −1 … 1.
+    /// Cosine of the question in the first person with the passage and its predecessor, −1 … 1.
     pub x: f32,
-    /// If the passage names a time: 1 where the question asks for one, else .2, since what happened is told with its time
-    /// and small talk is not.
+    /// If the passage names a time: 1 if the question asks for one, else .2, since events are told with a time and
+    /// small talk is not.
     pub when: f32,
     /// How well the passage's tokens cover the question's by meaning, 0 … 1.
     pub late: f32,
-    /// The same of the passage with its neighbours.
+    /// The same including its neighbours.
     pub late_near: f32,
-    /// Cosine of the question and the passage that answers this one, or that this one answers, −1 … 1.
+    /// Cosine of the question with the passage that answers this one, or that this one answers, −1 … 1.
     pub x_near: f32,
-    /// 1 if the words are not an assistant's; 2 if the question asks for the order in which things were brought up.
+    /// 1 if the words are not an assistant's; 2 if the question asks for the order in which things were mentioned.
     pub own: f32,
     /// 1 if the words are an assistant's and the question asks what it said.
     pub reply: f32,
-    /// 1 for few words, 0 for 400 terms and more: `1 − ln(1 + terms) / 6`.
+    /// Conciseness: near 1 for few words, 0 for 400 terms and more: `1 − ln(1 + terms) / 6`.
     pub concise: f32,
-    /// 1 if the passage has hardly any words of its own.
+    /// 1 if the passage has hardly any content words.
     pub brief: f32,
-    /// 1 if the user tells the assistant how to behave; 2 if something is to be made or explained.
+    /// 1 if the user tells the assistant how to behave; 2 if the question is a request.
     pub rule: f32,
-    /// 1 if the user says what they like or avoid, and something is to be made or suggested.
+    /// 1 if the user states a like or dislike and the question is a request.
     pub likes: f32,
-    /// 1 if there is a number in it and the question asks for one.
+    /// 1 if it contains a number and the question asks for one.
     pub number: f32,
-    /// 1 if there is a name in it and the question asks for one.
+    /// 1 if it contains a name and the question asks for one.
     pub name: f32,
-    /// How late in memory it stands, 0 … 1, if the question asks what is.
+    /// Position in memory, 0 … 1, if the question asks about the present.
     pub late_told: f32,
-    /// How early in memory it stands, 0 … 1, if the question asks what was.
+    /// Reverse position in memory, 0 … 1, if the question asks about the past.
     pub early_told: f32,
-    /// Of a statement: how much of the question it answers for the person and the time that are asked about, 0 … 1; less
-    /// than 0 if it is about somebody else. 0 for a passage.
+    /// For a statement: how much of the question it answers for the person and time in question, 0 … 1; negative if it
+    /// is about someone else. 0 for a passage.
     pub holds: f32,
-    /// How much of the codes in the question it has, 0 … 1: of terms that name one thing, as the number of an
-    /// order does.
+    /// How well it matches the codes in the question, 0 … 1: terms that identify one thing, such as an order number.
     #[serde(default)]
     pub code: f32,
 }
 
-/// What each feature adds to a score.
+/// Contribution of each feature to a score.
 pub type Contributions = Features;
 
 impl Features {
-    /// How many there are.
+    /// Number of features.
     pub(in crate::recall) const COUNT: usize = 24;
 
-    /// Which of them speak for a passage, see [`Self::score`], in the order of [`Self::array`].
+    /// The features that can support a passage, see [`Self::score`], in the order of [`Self::array`].
     pub(in crate::recall) const SPEAKS: [bool; Self::COUNT] = {
         let mut speaks = [false; Self::COUNT];
         let places = [0, 1, 2, 3, 4, 5, 7, 9, 10];
@@ -119,20 +119,20 @@ impl Features {
         ]
     }
 
-    /// The score these contributions make.
+    /// The sum of the contributions.
     pub fn sum(&self) -> f32 {
         self.array().iter().sum()
     }
 
-    /// The score, and at most 0 where neither words, meaning, date nor speaker speak for the passage: its form and its time alone are
-    /// no reason to find it.
+    /// The score; at most 0 unless words, meaning, date or speaker support the passage, since its form and position
+    /// alone are not evidence.
     pub(in crate::recall) fn score(&self) -> f32 {
         let Self { n, n_prev, n_next, n_sess, spk, date, x, late, late_near, .. } = *self;
         let speaks = [n, n_prev, n_next, n_sess, spk, date, x, late, late_near].iter().any(|&part| part > 0.0);
         if speaks { self.sum() } else { self.sum().min(0.0) }
     }
 
-    /// What each feature adds under these weights.
+    /// The contributions under these weights.
     pub fn weighed(&self, weights: &Self) -> Contributions {
         Self {
             n: self.n * weights.n,
@@ -163,29 +163,29 @@ impl Features {
     }
 }
 
-/// What each feature counts, in two stages: all candidates are scored by the first; where there are tokens to compare,
-/// everything is scored again by the second, in which the tokens of the best are compared.
+/// Weights of the two stages: all candidates are scored by the first; if tokens are available, those of the best are
+/// compared and all candidates are rescored by the second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stages {
     /// For every candidate.
     pub first: Features,
-    /// Once tokens were compared: by meaning they tell what words alone tell in the first stage. None: one stage.
+    /// After the token comparison, which replaces part of the word scores. `None` for a single stage.
     pub late: Option<Features>,
 }
 
-/// The weights of the two kinds of conversation. Which ones are used follows from the memory: people among themselves if most of
-/// its passages are of sessions with several authors and no assistant.
+/// The weights of the two kinds of conversation. A memory counts as one among people if most of its passages are of
+/// sessions with several authors and no assistant.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Weights {
-    /// People talk among themselves, every candidate: measured on LoCoMo's questions and cross-validated over its conversations.
-    /// What a statement that holds counts was measured on made-up worlds (`quipu eval worlds`).
+    /// Among people, first stage: measured on LoCoMo's questions and cross-validated over its conversations. The weight
+    /// of `holds` was measured on synthetic worlds (`quipu eval worlds`).
     pub first: Features,
-    /// The second stage for people among themselves.
+    /// Among people, second stage.
     pub late: Option<Features>,
-    /// A user talks with an assistant, or writes alone: fitted by listwise regression on BEAM's development chats and eight invented
-    /// people's, and cross-validated over them. None: the same as for people among themselves.
+    /// With an assistant, or a single writer: fitted by listwise regression on BEAM's development chats and those of
+    /// eight invented people, and cross-validated over them. `None` uses the weights for people.
     pub assistant: Option<Stages>,
 }
 
@@ -250,22 +250,22 @@ fn of_assistant() -> Stages {
 }
 
 impl Weights {
-    /// Those for a memory of one kind or the other.
+    /// The weights for a kind of memory.
     pub(in crate::recall) fn of(&self, among_people: bool) -> Stages {
         let Self { first, late, assistant } = *self;
         assistant.filter(|_| !among_people).unwrap_or(Stages { first, late })
     }
 }
 
-/// A statement about whom and what is asked comes before the words people found around it.
+/// A statement that answers ranks above the passages around it.
 const HOLDS: f32 = 2.0;
 
-/// What was asked for by its number comes before what is about something else: vectors hardly tell numbers apart. Set by hand, on
-/// numbers of orders among 600 sentences of the same five forms; the evaluations have next to no such questions.
+/// A match of a code outranks other matches: vectors hardly distinguish numbers. Set by hand, on order numbers among
+/// 600 sentences of the same five forms; the evaluations have hardly any such questions.
 const CODE: f32 = 1.5;
 
-/// True for a term that names one thing, as the number of an order or the name of a version does: letters and digits together,
-/// of three characters or more, or a number of four digits or more that is no year.
+/// Returns true for a term that identifies one thing, such as an order number or a version: letters and digits
+/// combined, of at least three characters, or a number of at least four digits that is not a year.
 pub(in crate::recall) fn is_code(term: &str) -> bool {
     let is_number = term.chars().all(|c| c.is_ascii_digit());
     let is_year = term.len() == 4 && (term.starts_with("19") || term.starts_with("20"));
@@ -273,43 +273,43 @@ pub(in crate::recall) fn is_code(term: &str) -> bool {
     term.contains(|c: char| c.is_ascii_digit()) && if is_number { letters >= 4 && !is_year } else { letters >= 3 }
 }
 
-/// What a code counts that so many passages have: 1 up to three, and less the more there are.
+/// Value of a code that occurs in this many passages: 1 up to three, then decreasing.
 pub(in crate::recall) fn code_share(passages: u32) -> f32 {
     3.0 / passages.max(3) as f32
 }
 
-/// The highest score a passage can have: every positive weight at its feature's highest value. What only a statement can
-/// have, and codes, are left out, so that the scores of passages mean the same with and without statements beside them.
+/// The maximum score of a passage: every positive weight times its feature's maximum. Excludes `holds`, which only
+/// statements have, and `code`, so that the scores of passages are comparable with and without statements.
 pub fn score_max(weights: &Features) -> f32 {
     let highest = |weight: f32, feature: f32| weight.max(0.0) * feature;
     let words = [weights.n, weights.n_prev, weights.n_next, weights.n_sess];
     let Features { spk, date, isq, x, when, late, late_near, x_near, own, reply, concise, brief, .. } = *weights;
     let Features { rule, likes, number, name, late_told, early_told, .. } = *weights;
     let rest = [spk, date, isq, x, when, late, late_near, x_near, concise, brief, rule, likes, number, name];
-    // Words are the user's or an assistant's, and a question asks what is or what was.
+    // Words are either the user's or an assistant's, and a question asks about either the present or the past.
     let either = [own.max(reply), late_told.max(early_told)];
     words.iter().map(|&weight| highest(weight, SCORE_MAX)).sum::<f32>()
         + rest.iter().chain(&either).map(|&weight| highest(weight, 1.0)).sum::<f32>()
 }
 
-/// What naming a time counts where no time was asked for.
+/// Value of `when` if the question asks for no time.
 const TOLD_WITH_ITS_TIME: f32 = 0.2;
 
-/// A text of so many terms is not concise: `e⁶`.
+/// A text of `e⁶` terms has a conciseness of 0.
 const LONG_TEXT_LN: f32 = 6.0;
 
-/// `1 − ln(1 + terms) / 6` by the number of terms, as far as it is more than 0.
+/// `1 − ln(1 + terms) / 6` by the number of terms, while positive.
 static CONCISE: LazyLock<Vec<f32>> = LazyLock::new(|| {
     let concise = |terms: u32| (1.0 - (1.0 + terms as f32).ln() / LONG_TEXT_LN).max(0.0);
     (0..).map(concise).take_while(|concise| *concise > 0.0).collect()
 });
 
-/// The features of one passage, its tokens left out. `cosine` is the question's with the passage, `near` with the one beside it, see
-/// [`Features::x_near`].
+/// The features of one passage without the token features. `cosine` is that of the question with the passage, `near`
+/// with the one beside it, see [`Features::x_near`].
 pub(in crate::recall) fn features(evidence: &Evidence<'_>, passage: u32, cosine: f32, near: f32) -> Features {
     let columns = &evidence.index.passages;
     let at = passage as usize;
-    // A number that stands for none is beyond the end, so it scores 0.
+    // `NONE` is out of range and scores 0.
     let words = |passage: u32| evidence.words.passages.get(passage as usize).copied().unwrap_or(0.0);
     let session = evidence.words.sessions.get(columns.session[at] as usize).copied().unwrap_or(0.0);
     let marks = columns.marks[at];

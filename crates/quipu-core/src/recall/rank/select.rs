@@ -1,4 +1,4 @@
-//! From scored passages to the best items.
+//! Selects the best items from scored passages.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::recall::rank::candidates::{Arms, Candidates, Evidence};
 use crate::recall::rank::late_interaction::{Coverage, QueryTokens};
 use crate::recall::rank::score::{Contributions, Features, features, score_max};
 
-/// Runners-up an explanation lists.
+/// Maximum number of omitted items in an explanation.
 const LEFT_OUT_MAX: usize = 20;
 
 /// An item that was found.
@@ -21,16 +21,16 @@ pub struct Hit {
     pub span: Range<usize>,
     /// The passage's score: the sum of the contributions.
     pub score: f32,
-    /// The score as a part of the highest there can be, 0 … 1. Comparable between queries.
+    /// The score as a share of the maximum, 0 … 1. Comparable between queries.
     pub relevance: f32,
-    /// What the score is made of.
+    /// The contributions to the score.
     pub contributions: Contributions,
-    /// Who nominated the passage.
+    /// The arms that nominated the passage.
     pub arms: Arms,
     pub(in crate::recall) passage: u32,
 }
 
-/// A passage and what speaks for it.
+/// A passage with its features and score.
 #[derive(Clone, Copy)]
 pub(in crate::recall) struct Scored {
     pub(in crate::recall) passage: u32,
@@ -44,7 +44,7 @@ pub(in crate::recall) struct Selected {
     pub(in crate::recall) left_out: Vec<LeftOut>,
 }
 
-/// Scores the candidates and keeps the best passage of each item, in ledger order; among equals the earlier one.
+/// Scores the candidates and keeps the best passage of each item, in ledger order; ties go to the earlier one.
 pub(in crate::recall) fn score(evidence: &Evidence<'_>, candidates: &Candidates, weights: &Features) -> Vec<Scored> {
     let dense = &evidence.index.dense;
     let cosines = match evidence.vector {
@@ -74,10 +74,10 @@ pub(in crate::recall) fn score(evidence: &Evidence<'_>, candidates: &Candidates,
     best
 }
 
-/// How many passages are scored at a time: their sums do not wait for each other.
+/// Number of passages scored at a time, so that their sums are independent.
 const SCORED_AT_ONCE: usize = 8;
 
-/// Gives each passage the score of [`Features::score`] under these weights.
+/// Sets the score of each passage to [`Features::score`] under these weights.
 fn score_all(scored: &mut [Scored], weights: &Features) {
     let factors = weights.array();
     let (blocks, rest) = scored.as_chunks_mut::<SCORED_AT_ONCE>();
@@ -102,7 +102,7 @@ fn score_all(scored: &mut [Scored], weights: &Features) {
     rest.iter_mut().for_each(|one| one.score = one.features.weighed(weights).score());
 }
 
-/// Compares the tokens of the best with the question's, and scores all anew.
+/// Compares the tokens of the best passages with the question's and rescores all.
 pub(in crate::recall) fn rescore(
     index: &Index,
     query: &QueryTokens,
@@ -126,7 +126,7 @@ pub(in crate::recall) fn rescore(
     compared.len()
 }
 
-/// Of what is not compared yet, those with most of the question's words: what is the same word for word may be far in meaning.
+/// Of the remaining passages, those with most of the question's words: a literal match may be far in meaning.
 fn by_words(scored: &[Scored], compared: &[u32]) -> Vec<u32> {
     let mut is_compared = vec![false; scored.len()];
     compared.iter().for_each(|&at| is_compared[at as usize] = true);
@@ -140,12 +140,12 @@ fn by_words(scored: &[Scored], compared: &[u32]) -> Vec<u32> {
     best.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Scores with the places they stand at: little to move when they are put in order.
+/// Scores with their indices, which are cheap to sort.
 fn places(scored: &[Scored]) -> Vec<(f32, u32)> {
     scored.iter().zip(0u32..).map(|(one, at)| (one.score, at)).collect()
 }
 
-/// The `k` best items for which anything speaks, best first, ties broken by id.
+/// The `k` best items of positive score, best first, ties broken by id.
 pub(in crate::recall) fn select(
     index: &Index,
     scored: &[Scored],

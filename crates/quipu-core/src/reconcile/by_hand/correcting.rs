@@ -1,4 +1,4 @@
-//! Correcting: a person says that a fact was never so, and what is right.
+//! Corrections by hand: a fact was never true, and another value is.
 
 use crate::event::Change;
 use crate::id::ItemId;
@@ -8,11 +8,11 @@ use crate::reconcile::by_hand::decisions::{DecisionBuilder, DecisionContext, New
 use crate::refusal::Refusal;
 
 impl DecisionContext<'_> {
-    /// The changes of correcting a fact: it never held, and the value given does.
+    /// The changes of a correction: the fact was never true, and the given value is.
     ///
     /// # Errors
-    /// `NotFound` without such a fact; `Invalid` for a value that is empty or the one it has; `Refused` for a fact that does not
-    /// count.
+    /// `NotFound` without such a fact; `Invalid` if the value is empty or unchanged; `Refused` if the fact is neither
+    /// active nor uncertain.
     pub fn correct(&self, fact: ItemId, object: &str, name: NewItemId<'_>) -> Result<Vec<Change>, Refusal> {
         let missing = || Refusal::not_found(format!("there is no fact {fact}"));
         let held = self.memory.items().fact(fact).ok_or_else(missing)?;
@@ -23,7 +23,7 @@ impl DecisionContext<'_> {
             return Err(Refusal::invalid(format!("{fact} says {object:?} already")));
         }
         if !matches!(held.status, FactStatus::Active | FactStatus::Uncertain) {
-            return Err(Refusal::refused(format!("{fact} does not count, so there is nothing to correct")));
+            return Err(Refusal::refused(format!("{fact} is not active, so it cannot be corrected")));
         }
         let mut work = DecisionBuilder::new(self);
         work.replace(held, object.trim(), name);
@@ -32,7 +32,7 @@ impl DecisionContext<'_> {
 }
 
 impl DecisionBuilder<'_> {
-    /// A fact was never so; one that counted leads to the one with the value that is right.
+    /// Marks a fact as never true and asserts the correct value in its place.
     pub(in crate::reconcile) fn replace(&mut self, fact: &Fact, object: &str, name: NewItemId<'_>) {
         self.core.take(self.desk.predicates, fact);
         let mut ends = Vec::new();

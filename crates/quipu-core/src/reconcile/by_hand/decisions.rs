@@ -1,7 +1,7 @@
-//! What people decide: reviews, taking back, closing, merging, editing the core document by hand.
+//! Decisions by hand: reviews, retractions, closing facts, and keeping the core document level with the facts.
 //!
-//! A person's word is not judged. What it means for facts, their rivals and the core document is worked out here, so that
-//! they cannot disagree afterwards.
+//! A person's decision is not judged. Its effects on facts, conflicting facts and the core document are derived
+//! together here, so that they stay consistent.
 
 use std::collections::BTreeSet;
 
@@ -23,27 +23,27 @@ use crate::reconcile::facts::slot_of;
 use crate::reconcile::same::same_value;
 use crate::refusal::Refusal;
 
-/// Where a person's decisions are worked out.
+/// The input of a decision by hand.
 #[derive(Clone, Copy)]
 pub struct DecisionContext<'a> {
-    /// The memory as it is.
+    /// The current memory.
     pub memory: &'a Memory,
-    /// What relations mean.
+    /// The predicate registry.
     pub predicates: &'a Predicates,
-    /// What the core document may hold.
+    /// The category registry.
     pub registry: &'a Registry,
-    /// When it is decided.
+    /// The time of the decision.
     pub now: Timestamp,
 }
 
-/// How a fact is said to a person's face when it must be built by hand.
+/// Allocates an item id.
 pub type NewItemId<'a> = &'a mut dyn FnMut(ItemKind) -> ItemId;
 
-/// Confidence of what a person entered or confirmed by hand.
+/// Confidence of values entered or confirmed by hand.
 pub(in crate::reconcile) const BY_HAND: f64 = 0.95;
 
 impl DecisionContext<'_> {
-    /// The changes of a decision about something that waits.
+    /// The changes of a decision on a review.
     ///
     /// # Errors
     /// `NotFound` without such a review; `Refused` if it is decided already.
@@ -66,7 +66,7 @@ impl DecisionContext<'_> {
         Ok(work.finish())
     }
 
-    /// What was settled in another way since is not decided on.
+    /// Refuses a review that was settled in another way.
     fn still_waits(&self, review: &Review) -> Result<(), Refusal> {
         let items = self.memory.items();
         if items.waits(review) {
@@ -75,10 +75,12 @@ impl DecisionContext<'_> {
         Err(Refusal::refused(format!("{} was settled since: {}", review.about, items.standing(review.about))))
     }
 
-    /// The changes of taking an item back: it is kept for history, its value is not read out of old sources again.
+    /// The changes of retracting an item: it stays in the history, and its value is not extracted from old sources
+    /// again.
     ///
     /// # Errors
-    /// `NotFound` without such an item; `Refused` for one that was taken back before, and for sources, which are erased.
+    /// `NotFound` without such an item; `Refused` if it was retracted before, and for sources, which are erased
+    /// instead.
     pub fn retract(&self, item: ItemId, reason: &str) -> Result<Vec<Change>, Refusal> {
         let items = self.memory.items();
         if self.memory.find(item).is_some() {
@@ -98,7 +100,7 @@ impl DecisionContext<'_> {
         Ok(work.finish())
     }
 
-    /// The changes of closing a fact: it held until then.
+    /// The changes of closing a fact at a time.
     ///
     /// # Errors
     /// `NotFound` without such a fact; `Invalid` if it would end before it began; `Refused` if it does not hold.
@@ -113,7 +115,7 @@ impl DecisionContext<'_> {
         }
         let mut work = DecisionBuilder::new(self);
         if held.is_active() && valid_to > self.now {
-            // It holds until then.
+            // It stays active until then.
             let change = FactChange { valid_to: Some(valid_to), ..FactChange::of(fact) };
             work.drawn.push(DerivedChange::FactChanged(change));
             return Ok(work.finish());
@@ -123,8 +125,8 @@ impl DecisionContext<'_> {
         Ok(work.finish())
     }
 
-    /// The changes that bring the core document level with the facts: those that counted `before` and count no longer leave
-    /// it, those that count and are not in it come in. None if it is level.
+    /// The changes that bring the core document level with the facts: values of facts that were active in `before` but
+    /// no longer are get removed, and missing values of active facts get added. Empty if it is level.
     pub fn level(&self, before: &Memory) -> Vec<Change> {
         let schema = self.memory.schema();
         let mut work = DecisionBuilder::new(self);
@@ -132,7 +134,7 @@ impl DecisionContext<'_> {
         let (items, known) = (self.memory.items(), before.items());
         let again = self.holds_again();
         work.drawn.extend(again.iter().map(|fact| DerivedChange::FactRestored { fact: fact.id }));
-        // Of a relation that holds one value, the last.
+        // For a predicate with one value, the last fact counts.
         let gives_way = |fact: &Fact| {
             let last = again.iter().rfind(|other| fact.single && other.slot == fact.slot);
             last.is_some_and(|last| last.id != fact.id)
@@ -170,7 +172,7 @@ impl DecisionContext<'_> {
         work.finish()
     }
 
-    /// Moves what stands in a category that is no longer promoted back to where things without a category go.
+    /// Moves categories that are no longer promoted back to `uncategorized`.
     fn bring_home(&self, before: &Memory, core: &mut Draft<'_>) {
         let schema = self.memory.schema();
         let gone = |name: &&str| schema.category(name).is_none() && !self.registry.has(name);
@@ -180,7 +182,7 @@ impl DecisionContext<'_> {
     }
 }
 
-/// A decision being written down.
+/// Collects the changes of a decision.
 pub(in crate::reconcile) struct DecisionBuilder<'a> {
     pub(in crate::reconcile) desk: &'a DecisionContext<'a>,
     pub(in crate::reconcile) core: Draft<'a>,
@@ -265,7 +267,7 @@ impl<'a> DecisionBuilder<'a> {
                 }
                 self.enter(fact, text, Vec::new(), name);
             }
-            // "Is this still so?"
+            // The answer to "Is this still so?"
             (ReviewDecision::Approved, None) => {}
             (ReviewDecision::Declined, None) => {
                 self.core.take(self.desk.predicates, fact);
@@ -282,7 +284,7 @@ impl<'a> DecisionBuilder<'a> {
         Ok(())
     }
 
-    /// Takes an item back; of a fact, its value with it.
+    /// Retracts an item; for a fact, also rejects its value.
     fn take_back(&mut self, item: ItemId, reason: &str) {
         if let Some(fact) = self.desk.memory.items().fact(item) {
             self.core.take(self.desk.predicates, fact);
@@ -291,7 +293,7 @@ impl<'a> DecisionBuilder<'a> {
         self.drawn.push(DerivedChange::ItemRetracted { item, reason: reason.to_owned() });
     }
 
-    /// What an edit that was proposed, or made by hand on a page, asks for.
+    /// Applies a proposed edit.
     fn edit(&mut self, review: &Review, decision: &ReviewDecision, name: NewItemId<'_>) -> Result<(), Refusal> {
         let (Some(proposed), false) = (&review.proposed, *decision == ReviewDecision::Declined) else { return Ok(()) };
         let edited = match decision {
@@ -311,20 +313,20 @@ impl<'a> DecisionBuilder<'a> {
                 self.drawn.push(DerivedChange::FactChanged(fact));
             }
             ProposedEdit::Gone => self.take_back(review.about, &review.reason),
-            // The words themselves are recorded and read by whoever asked.
+            // The caller records and reads the statement itself.
             ProposedEdit::Said { instead_of: Some(fact), .. } => self.wrong(self.about(*fact)?),
             ProposedEdit::Said { instead_of: None, .. } => {}
         }
         Ok(())
     }
 
-    /// A fact that counts was never true.
+    /// Marks an active fact as never true.
     pub(in crate::reconcile) fn wrong(&mut self, fact: &Fact) {
         self.core.take(self.desk.predicates, fact);
         self.set(fact.id, FactStatus::Corrected, None);
     }
 
-    /// A waiting fact counts from now on, and stands in the core document; one that tells of the past goes into history.
+    /// Activates a waiting fact and writes it to the core document; a fact that has ended goes into the history.
     pub(in crate::reconcile) fn accept(&mut self, fact: &Fact) {
         if let Some(held) = self.said_already(&fact.slot, &fact.object, fact.id) {
             self.drawn.push(DerivedChange::ItemsMerged { from: vec![fact.id], into: held.id });
@@ -347,13 +349,13 @@ impl<'a> DecisionBuilder<'a> {
         }));
     }
 
-    /// The active fact that says the same, if there is another one.
+    /// Another active fact with the same value, if any.
     pub(in crate::reconcile) fn said_already(&self, slot: &str, object: &str, but: ItemId) -> Option<&'a Fact> {
         let same = |held: &&Fact| held.is_active() && held.id != but && same_value(&held.object, object);
         self.desk.memory.items().in_slot(slot).find(same)
     }
 
-    /// Takes out of the core document what a fact that holds one value displaces.
+    /// Removes the values that a single-valued fact displaces from the core document.
     pub(in crate::reconcile) fn make_way(&mut self, fact: &Fact) {
         let items = self.desk.memory.items();
         for held in items.in_slot(&fact.slot).filter(|held| fact.single && held.is_active()) {
@@ -361,7 +363,8 @@ impl<'a> DecisionBuilder<'a> {
         }
     }
 
-    /// A fact like another one, with the value a person gave; what was active in its place was wrong, and what it ends too.
+    /// Asserts a fact like another one with a value given by hand; the active fact in its place and those in `ends`
+    /// were wrong.
     pub(in crate::reconcile) fn enter(&mut self, like: &Fact, object: &str, ends: Vec<ItemId>, name: NewItemId<'_>) {
         let candidate = FactCandidate {
             subject: like.subject.clone(),
@@ -376,7 +379,7 @@ impl<'a> DecisionBuilder<'a> {
         };
         let fact = self.by_hand(&candidate, name);
         if let Some(held) = self.said_already(&fact.slot, object, like.id) {
-            // A second fact would say it twice.
+            // A second fact would duplicate it.
             ends.into_iter().for_each(|id| self.set(id, FactStatus::Corrected, None));
             return self.accept(held);
         }

@@ -1,4 +1,4 @@
-//! Edits of the core document by hand, and what they mean for the facts.
+//! Edits of the core document by hand, and their effect on facts.
 
 use serde_json::Value;
 
@@ -13,11 +13,11 @@ use crate::reconcile::stood::{CoreFieldFact, has, values};
 use crate::refusal::Refusal;
 
 impl DecisionContext<'_> {
-    /// The changes of an edit of the core document by hand, with what it means for the facts: values that came are facts,
-    /// values that went hold no longer, a value that was replaced was wrong.
+    /// The changes of an edit of the core document, with its effect on facts: added values become facts, removed values
+    /// end, and replaced values were wrong.
     ///
-    /// What the changed facts explain is recorded as fields, which depend on no other event; anything else as the patch,
-    /// guarded, with the containers it adds to.
+    /// What follows from the changed facts is recorded as field changes, which depend on no other event; the rest as a
+    /// guarded patch with the containers it adds to.
     ///
     /// # Errors
     /// As [`core_document::check`].
@@ -33,7 +33,7 @@ impl DecisionContext<'_> {
         Ok(work.finish())
     }
 
-    /// The containers without those in promoted categories that are there: such a category goes with its promotion.
+    /// The containers except those in existing promoted categories, which depend on their promotion.
     pub(in crate::reconcile) fn lasting(&self, mut within: Vec<Container>) -> Vec<Container> {
         let is_grown = |container: &Container| {
             let name = container.at.split('/').nth(1).unwrap_or_default();
@@ -53,7 +53,7 @@ impl DecisionContext<'_> {
         let written = |fact: &&Fact| fact.is_active() && stands(self.memory.core(), fact);
         for fact in items.facts().filter(written) {
             let place = fact.core_path.as_deref().unwrap_or_default();
-            // The value that came in its place ends it.
+            // The new value ends it.
             let replaced = fact.single && now.get(place).is_some_and(|all| !all.is_empty());
             if !replaced && !stands(after, fact) {
                 work.core.take(predicates, fact);
@@ -71,7 +71,7 @@ impl DecisionContext<'_> {
 }
 
 impl<'a> DecisionBuilder<'a> {
-    /// A value that came into the core document.
+    /// Handles a value that was added to the core document.
     fn came(&mut self, place: &str, value: &CoreFieldFact, name: NewItemId<'_>) {
         if !value.sole || self.facts_at(place, value).iter().any(|fact| same_value(&fact.object, &value.object)) {
             return;
@@ -92,7 +92,7 @@ impl<'a> DecisionBuilder<'a> {
         self.drawn.push(DerivedChange::FactAsserted { fact: Box::new(fact), ends: Vec::new(), corrects: true });
     }
 
-    /// The active facts that stand at a place with this value.
+    /// The active facts at a path with this value.
     fn facts_at(&self, place: &str, value: &CoreFieldFact) -> Vec<&'a Fact> {
         let there = |fact: &&Fact| {
             fact.is_active()

@@ -1,4 +1,4 @@
-//! Merging: a person says that several items are one.
+//! Merging items by hand.
 
 use crate::event::Change;
 use crate::id::ItemId;
@@ -8,15 +8,15 @@ use crate::reconcile::by_hand::decisions::{DecisionBuilder, DecisionContext};
 use crate::reconcile::same::same_value;
 use crate::refusal::Refusal;
 
-/// The domain of relations whose values are people and animals, by name.
+/// The domain of predicates whose values are names of people and animals.
 const RELATIONSHIPS: &str = "relationships";
 
 impl DecisionContext<'_> {
     /// The changes of merging items of one kind into one.
     ///
     /// # Errors
-    /// `NotFound` for an item that is not there; `Invalid` for items of several kinds, or none; `Refused` for what was taken
-    /// back or merged before, and for facts of another subject or relation, or of another person.
+    /// `NotFound` for a missing item; `Invalid` for items of several kinds, or none; `Refused` for items retracted or
+    /// merged before, and for facts of another subject, predicate or person.
     pub fn merge(&self, from: &[ItemId], into: ItemId) -> Result<Vec<Change>, Refusal> {
         let items = self.memory.items();
         let all = || from.iter().chain([&into]);
@@ -40,7 +40,7 @@ impl DecisionContext<'_> {
         for fact in from.iter().filter_map(|id| items.fact(*id)).filter(|fact| fact.is_active()) {
             work.core.take(self.predicates, fact);
         }
-        // What stays may stand in the same place.
+        // The surviving fact may have the same path.
         if let Some(kept) = items.fact(into).filter(|fact| fact.is_active()) {
             work.core.put(self.predicates, self.registry, kept);
         }
@@ -49,7 +49,7 @@ impl DecisionContext<'_> {
     }
 }
 
-/// Says whether two facts may be one: they say the same of one subject and relation, and mean the same person.
+/// Checks whether two facts may be merged: same subject and slot, and names that may be one person's.
 fn mergeable(fact: &Fact, into: &Fact) -> Result<(), Refusal> {
     let (one, other) = (&fact.text, &into.text);
     if normal(&fact.subject) != normal(&into.subject) {
@@ -74,7 +74,7 @@ fn mergeable(fact: &Fact, into: &Fact) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// True if two names may be one person's: the same, one the start or a part of the other, or one letter apart.
+/// True if two names may be one person's: equal, one a prefix or a part of the other, or one letter apart.
 fn may_be_one_name(one: &str, other: &str) -> bool {
     let (a, b) = (normal(one), normal(other));
     let (short, long) = if a.chars().count() <= b.chars().count() { (&a, &b) } else { (&b, &a) };
@@ -87,7 +87,8 @@ fn may_be_one_name(one: &str, other: &str) -> bool {
         || a_letter_apart(&a, &b)
 }
 
-/// True if one letter more, less or another makes one name the other. Names of fewer than four letters are too alike.
+/// True if the names differ by one inserted, removed or replaced letter. Names of fewer than four letters are too
+/// similar.
 fn a_letter_apart(one: &str, other: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     if a.len().abs_diff(b.len()) > 1 || a.len().max(b.len()) < 4 {
@@ -95,7 +96,7 @@ fn a_letter_apart(one: &str, other: &str) -> bool {
     }
     let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(x, y)| x == y).count();
-    // The first letter tells names apart: Anna and Hanna, Tim and Jim.
+    // The first letter distinguishes names: Anna and Hanna, Tim and Jim.
     head > 0 && a.len().max(b.len()) - head - tail <= 1
 }
 

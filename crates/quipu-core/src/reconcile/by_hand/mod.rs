@@ -1,4 +1,4 @@
-//! What a person decides: reviews, corrections, edits, merges and removals, each as the changes it makes.
+//! Decisions by hand: reviews, corrections, edits, merges and removals, each as the changes it makes.
 
 pub(in crate::reconcile) mod correcting;
 pub(in crate::reconcile) mod decisions;

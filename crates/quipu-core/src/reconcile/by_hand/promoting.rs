@@ -1,4 +1,4 @@
-//! What people decide about patterns of the core document.
+//! Decisions by hand on patterns of the core document.
 
 use crate::core_document::Categories;
 use crate::event::Change;
@@ -13,8 +13,7 @@ impl DecisionContext<'_> {
         Categories::of(self.registry, self.memory.schema())
     }
 
-    /// The changes of promoting a pattern at once, with the plan they follow. Whoever waits to be asked about the pattern is
-    /// answered by it.
+    /// The changes of promoting a pattern at once, and the plan. They also decide waiting reviews of the pattern.
     ///
     /// # Errors
     /// As [`evolve::plan`].
@@ -39,7 +38,7 @@ impl DecisionContext<'_> {
         Ok((changes, plan))
     }
 
-    /// The changes of a decision about a proposed category.
+    /// The changes of a decision on a proposed category.
     pub(in crate::reconcile) fn proposed_category(
         &self,
         review: &Review,
@@ -55,7 +54,7 @@ impl DecisionContext<'_> {
                 return Ok(vec![Change::Drawn(declined)]);
             }
         };
-        // Whoever gives it another name means something else by it than was proposed.
+        // Another name implies another meaning, so the proposed description is dropped.
         let description = (name == asked.name).then_some(asked.description.as_str());
         let says = PromotionRequest {
             name: Some(name),

@@ -1,4 +1,4 @@
-//! What an agent would have changed: it may ask, and a person decides.
+//! Changes proposed by an agent, for a person to decide.
 
 use crate::artifact::{clipped, reworded};
 use crate::event::Actor;
@@ -7,25 +7,25 @@ use crate::item::{ProposedEdit, Review, ReviewKind};
 use crate::reconcile::DecisionContext;
 use crate::refusal::Refusal;
 
-/// What somebody who may not do it would have done to an item.
+/// A proposed action on an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProposedAction {
-    /// It is taken back.
+    /// Retract it.
     Gone,
-    /// It says this.
+    /// Replace its text.
     Reworded(String),
 }
 
 impl DecisionContext<'_> {
-    /// What waits for a person because an agent asked for it. The same question is asked once: then it is the one that waits.
+    /// The review for an agent's proposal, or the waiting one if the same proposal was made before.
     ///
     /// # Errors
-    /// `NotFound` without such an item; `Refused` for what was said or imported, for what holds no longer, and for other words for
-    /// anything but a fact; `Invalid` for no words.
+    /// `NotFound` without such an item; `Refused` for sources, for items that no longer count, and for a new text of
+    /// anything but a fact; `Invalid` for an empty text.
     pub fn propose(&self, item: ItemId, wanted: &ProposedAction, reason: &str, id: ItemId) -> Result<Review, Refusal> {
         let items = self.memory.items();
         if self.memory.find(item).is_some() {
-            let text = format!("{item} is what was said, word for word: only the user can take that away");
+            let text = format!("{item} is a source: only the user can erase it");
             return Err(Refusal::refused(text));
         }
         let drawn = [ItemKind::Fact, ItemKind::Episode, ItemKind::Task, ItemKind::Note, ItemKind::Tenet];
@@ -34,7 +34,7 @@ impl DecisionContext<'_> {
         }
         let fact = items.fact(item);
         if items.is_hidden(item) || fact.is_some_and(|fact| !fact.is_active()) {
-            let text = format!("{item} does not count: {}. There is nothing to change", items.standing(item));
+            let text = format!("{item} is not active: {}. There is nothing to change", items.standing(item));
             return Err(Refusal::refused(text));
         }
         let says = clipped(items.text(item).unwrap_or_default());
@@ -43,7 +43,7 @@ impl DecisionContext<'_> {
                 (ProposedEdit::Gone, format!("An agent would take back “{says}”. Take it back?"))
             }
             (ProposedAction::Reworded(text), _) if text.trim().is_empty() => {
-                return Err(Refusal::invalid("other words for an item are not none"));
+                return Err(Refusal::invalid("the new text is empty"));
             }
             (ProposedAction::Reworded(text), Some(fact))
                 if fact.text.trim_end_matches('.') == text.trim().trim_end_matches('.') =>
@@ -56,7 +56,7 @@ impl DecisionContext<'_> {
             }
             (ProposedAction::Reworded(_), None) => {
                 let text =
-                    format!("{item} is no fact: only facts get other words. Have it taken back, and add what is right");
+                    format!("{item} is not a fact: only facts can be reworded. Retract it and add the right statement");
                 return Err(Refusal::refused(text));
             }
         };

@@ -1,7 +1,8 @@
-//! What stands without the events that were reverted: statements that relied on them without being about them.
+//! Restores what is left of events that became orphans through a revert: statements that relied on a reverted event
+//! without being about it.
 //!
-//! An event is skipped whole where one of its changes no longer applies. What else it said is recorded again, on the
-//! memory as it is then.
+//! An event is skipped whole if one of its changes no longer applies. Its other statements are recorded again, against
+//! the current memory.
 
 use std::collections::BTreeMap;
 
@@ -16,22 +17,22 @@ use crate::memory::Memory;
 use crate::reconcile::by_hand::decisions::{DecisionBuilder, DecisionContext};
 use crate::reconcile::same::same_value;
 
-/// An event that no longer applies, and what is known of it from before.
+/// An orphan and its previous context.
 #[derive(Debug, Clone, Copy)]
 pub struct SkippedEvent<'a> {
     /// The event.
     pub event: &'a Event,
-    /// The memory in which it applied.
+    /// The memory to which it applied.
     pub before: &'a Memory,
-    /// Facts it says again, as they were first recorded.
+    /// The facts that it saw again, as first recorded.
     pub originals: &'a BTreeMap<ItemId, Fact>,
 }
 
 impl DecisionContext<'_> {
-    /// The changes that record again what an event said that no longer applies; none if nothing of it can stand.
+    /// The changes that record the remaining statements of an orphan again; empty if none can be kept.
     ///
-    /// Facts keep their ids. One that was heard again stands on the words that are left. One that a later event ended stays
-    /// ended. An edit of the core document by hand is made again where it fits.
+    /// Facts keep their ids. A fact that was said again keeps the evidence that is left. A fact that a later event
+    /// ended stays ended. A manual edit of the core document is repeated if it still applies.
     pub fn restored(&self, skipped: &SkippedEvent<'_>) -> Vec<Change> {
         let mut work = Restoring {
             ink: DecisionBuilder::new(self),
@@ -54,7 +55,7 @@ impl DecisionContext<'_> {
         if self.memory.check(changes.iter()).is_ok() { changes } else { Vec::new() }
     }
 
-    /// Facts that were over when they were told only because of one that is gone: they hold now. In the order of their time.
+    /// Facts that ended only because of a fact that is gone: they hold again. Ordered by time.
     pub(in crate::reconcile) fn holds_again(&self) -> Vec<&Fact> {
         let items = self.memory.items();
         let follows = |fact: &Fact| {
@@ -68,7 +69,8 @@ impl DecisionContext<'_> {
         found
     }
 
-    /// Facts that count twice since an event that stood between them counts no longer: the later one is part of the earlier.
+    /// Facts that became duplicates because the event between them no longer counts: the later one is merged into the
+    /// earlier.
     pub(in crate::reconcile) fn said_twice(&self, before: &Memory) -> Vec<DerivedChange> {
         let items = self.memory.items();
         let counts = |fact: &&Fact| fact.is_active() && !items.is_hidden(fact.id);
@@ -94,7 +96,7 @@ impl DecisionContext<'_> {
 struct Restoring<'a> {
     ink: DecisionBuilder<'a>,
     skipped: &'a SkippedEvent<'a>,
-    /// Facts that are recorded again.
+    /// Facts recorded again.
     facts: BTreeMap<ItemId, Fact>,
     made: Vec<ItemId>,
     /// False once a fact does not fit into the core document.
@@ -110,9 +112,9 @@ impl Restoring<'_> {
         self.memory().has(item) || self.made.contains(&item)
     }
 
-    /// An edit of the core document by hand that only added what still stood there before the revert, if that is missing now.
+    /// A manual edit that only added values which were still there before the revert and are missing now.
     ///
-    /// Edits are recorded as `core_edited` today, which makes its containers; this is for patches of before.
+    /// Current edits are recorded as `core_edited`, which creates its containers; this handles older patches.
     fn edit(&self) -> Option<DerivedChange> {
         let (event, memory, before) = (self.skipped.event, self.memory(), self.skipped.before.core());
         let patches = event.changes.iter().flatten().filter_map(|change| match change {
@@ -154,7 +156,7 @@ impl Restoring<'_> {
             DerivedChange::FactChanged(change) if self.has(change.fact) => {
                 let mut change = change.clone();
                 change.evidence = change.evidence.filter(|at| self.is_said(at));
-                // What a later event made of the fact since stays.
+                // A later change of the status takes precedence.
                 let lasted = self.skipped.before.items().fact(change.fact).map(|fact| fact.status);
                 if change.status.is_some() && change.status != lasted {
                     (change.status, change.valid_to) = (None, None);
@@ -185,7 +187,7 @@ impl Restoring<'_> {
                     self.ink.drawn.push(again);
                 }
             }
-            // Stories and sessions are told again by themselves; a promotion is decided again.
+            // Episodes and sessions are processed again automatically; a promotion is decided again.
             DerivedChange::EpisodeRecorded(_)
             | DerivedChange::TurnSummarized(_)
             | DerivedChange::BaseTruthAdded(_)
@@ -228,7 +230,7 @@ impl Restoring<'_> {
         self.ink.drawn.push(DerivedChange::FactAsserted { fact: Box::new(fact), ends, corrects });
     }
 
-    /// Writes an active fact into the core document, unless the edit by hand does.
+    /// Writes an active fact to the core document, unless the manual edit does.
     fn put(&mut self, fact: &Fact, is_edit: bool) {
         if fact.is_active() && !is_edit {
             self.ink.make_way(fact);
@@ -236,7 +238,7 @@ impl Restoring<'_> {
         }
     }
 
-    /// An active fact as it stands now: what came after it in its place still ends it.
+    /// The current state of an active fact: a later fact in its place still ends it.
     fn status_now(&self, mut fact: Fact) -> Fact {
         let items = self.memory().items();
         let own = (fact.last_seen, self.skipped.event.header.seq);

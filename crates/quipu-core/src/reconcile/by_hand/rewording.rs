@@ -1,5 +1,4 @@
-//! Rewording: a person says in other words what an item says. And putting away words that count no longer. What was there
-//! before stays in the history.
+//! Rewording items by hand, and hiding sources that no longer count. The previous text stays in the history.
 
 use std::collections::BTreeSet;
 
@@ -10,22 +9,22 @@ use crate::item::{DerivedChange, Evidence, Fact, Note, NoteOrigin, Task, TenetCh
 use crate::reconcile::by_hand::decisions::{BY_HAND, DecisionBuilder, DecisionContext, NewItemId};
 use crate::refusal::Refusal;
 
-/// What an edit of an item comes to.
+/// The effect of an edit of an item.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reworded {
-    /// These changes say it.
+    /// These changes express it.
     Changed(Vec<Change>),
-    /// The words are new: whoever asked records them as said by the user, and reads them. These changes make way for them.
+    /// The text is a new statement: the caller records it as the user's and reads it. These changes remove the old one.
     Said(Vec<Change>),
 }
 
 impl DecisionContext<'_> {
-    /// What a person's edit of an item means. A statement whose value was changed is entered with the other value; other
-    /// words in the place of a statement are the user's own.
+    /// The effect of a person's edit of an item. If only the value of a fact changed, the new value is asserted; any
+    /// other text becomes a new statement of the user.
     ///
     /// # Errors
-    /// `NotFound` without such an item; `Refused` for one that does not count, or is told by the engine; `Invalid` for a text
-    /// that is empty or says what the item says.
+    /// `NotFound` without such an item; `Refused` for one that does not count or that the engine derives; `Invalid` for
+    /// an empty or unchanged text.
     pub fn reword(&self, item: ItemId, text: &str, name: NewItemId<'_>) -> Result<Reworded, Refusal> {
         let (items, text) = (self.memory.items(), text.trim());
         if text.is_empty() {
@@ -74,7 +73,7 @@ impl DecisionContext<'_> {
             kind => {
                 let word = kind.as_str();
                 return Err(Refusal::refused(format!(
-                    "{item}: {word} items are told by Quipu; edit what they rest on"
+                    "{item}: {word} items are derived by Quipu; edit the items they rest on"
                 )));
             }
         }
@@ -85,7 +84,7 @@ impl DecisionContext<'_> {
         if !fact.is_active() {
             let instead = fact.superseded_by.map(|by| format!("; {by} took its place")).unwrap_or_default();
             let standing = self.memory.items().standing(fact.id);
-            return Err(Refusal::refused(format!("{} does not count ({standing}){instead}", fact.id)));
+            return Err(Refusal::refused(format!("{} is not active ({standing}){instead}", fact.id)));
         }
         let mut work = DecisionBuilder::new(self);
         let Some(object) = artifact::new_value(fact, text) else {
@@ -96,8 +95,8 @@ impl DecisionContext<'_> {
         Ok(Reworded::Changed(work.finish()))
     }
 
-    /// The changes of putting words away: nothing finds them any more, nor what rests on nothing else, nor the stories that
-    /// tell them. What is put away already is passed over.
+    /// The changes of hiding sources, with the items that rest on nothing else and their episodes. Hidden sources are
+    /// skipped.
     pub fn put_away(&self, sources: &BTreeSet<ItemId>, reason: &str) -> Vec<Change> {
         let items = self.memory.items();
         let counts = |id: ItemId| !items.is_hidden(id);

@@ -113,7 +113,7 @@ fn late_news_of_what_was_over_does_not_hold_again() {
     ] {
         assert_eq!(world.held_at("lives_in", when), places, "{when}");
     }
-    // A job that began before the old one was said to be over is news all the same.
+    // A job that began before the end of the old one is still new information.
     world.says("2023-01-01", claim("works_at", "Acme", Stance::Holds));
     world.says("2025-05-20", claim("works_at", "Acme", Stance::Ended));
     let since = Some(day("2025-05-01"));
@@ -209,7 +209,7 @@ fn what_was_contested_holds_from_the_users_own_word_on() {
     }
     assert_eq!(world.active("likes"), Vec::<String>::new());
     assert_eq!(world.held_at("dislikes", "2024-04-01"), Vec::<String>::new());
-    // And from then on it is as good as anything the user said.
+    // From then on it equals a fact the user said.
     let weak = Extraction { facts: vec![of_anna("lives_in", "Rome")], ..Extraction::default() };
     world.hears("2024-08-01", SourceKind::Imported, weak);
     let ended = FactCandidate { stance: Stance::Ended, ..of_anna("lives_in", "Bergen") };

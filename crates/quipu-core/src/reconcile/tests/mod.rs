@@ -1,4 +1,5 @@
-//! Reconciling, checked on a small world: what is said comes as candidates, the memory is folded from the decided events.
+//! Tests of reconciliation on a small world: statements are given as candidates, and the memory is folded from the
+//! events.
 
 mod cases;
 mod people;

@@ -1,4 +1,4 @@
-//! What people decide.
+//! Tests of decisions by hand.
 
 use serde_json::json;
 
@@ -251,7 +251,7 @@ fn an_edit_to_a_value_that_holds_says_it_once() {
     assert_eq!(world.core("/preferences"), None);
 }
 
-/// Has an agent ask for something about the only fact, and says what waits then.
+/// Lets an agent propose an action on the only fact; returns the waiting review.
 fn asked(world: &mut World, wanted: &ProposedAction, bits: u64) -> crate::item::Review {
     let fact = world.memory.items().facts().find(|fact| fact.is_active()).unwrap().id;
     let id = ItemId { kind: ItemKind::Review, bits };

@@ -1,5 +1,5 @@
-//! What holds whatever is said, in whatever order: one value at most, evidence for all, facts and core document agree,
-//! snapshots read back.
+//! Properties for all statements in any order: at most one value per slot, evidence for every fact, core document equal
+//! to the facts, and snapshots that read back.
 
 use proptest::prelude::*;
 
@@ -94,7 +94,7 @@ fn check(world: &World) {
     assert!(copy == world.memory, "a snapshot reads back as something else");
 }
 
-/// The core document is what the active facts about the user say, and nothing else.
+/// The core document contains exactly the active facts about the user.
 fn agrees(world: &World) {
     let mut rebuilt = super::super::core_map::Draft::of(&serde_json::json!({}), world.memory.schema());
     let mut active: Vec<&Fact> =
@@ -110,7 +110,7 @@ fn agrees(world: &World) {
     assert_eq!(sorted(world.memory.core()), sorted(rebuilt.document()), "facts and core document disagree");
 }
 
-/// The order of list elements does not matter here.
+/// Ignores the order of list elements.
 fn sorted(value: &serde_json::Value) -> serde_json::Value {
     match value {
         serde_json::Value::Array(list) => {

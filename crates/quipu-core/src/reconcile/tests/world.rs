@@ -1,4 +1,4 @@
-//! A memory that is told things.
+//! A memory to which statements are recorded.
 
 use std::collections::BTreeMap;
 
@@ -24,12 +24,12 @@ pub(super) struct World {
     next: u64,
 }
 
-/// `2024-03-01` as a time.
+/// Parses `2024-03-01` as a time.
 pub(super) fn day(text: &str) -> Timestamp {
     format!("{text}T00:00:00Z").parse().unwrap()
 }
 
-/// A claim by `I`, with everything plain.
+/// A claim about the user with default values.
 pub(super) fn claim(predicate: &str, object: &str, stance: Stance) -> FactCandidate {
     FactCandidate {
         subject: USER.to_owned(),
@@ -65,7 +65,7 @@ impl World {
         self.memory.apply(event);
     }
 
-    /// Somebody says something; the words are whatever makes the claim grounded.
+    /// Records a statement whose text grounds the claims.
     pub(super) fn hears(&mut self, when: &str, kind: SourceKind, found: Extraction) -> Understanding {
         let text: String = found.facts.iter().map(|fact| format!("{} ", fact.object)).collect();
         self.hears_text(when, kind, &format!("{text}."), found)
@@ -155,7 +155,7 @@ impl World {
         self.record(SourceKind::UserEdited, changes);
     }
 
-    /// Objects of one relation of the user's, with a status.
+    /// Objects of the user's facts with this predicate and status.
     pub(super) fn objects(&self, predicate: &str, status: FactStatus) -> Vec<String> {
         let wanted = |fact: &&Fact| fact.predicate == predicate && fact.status == status;
         let mut found: Vec<&Fact> = self.memory.items().facts().filter(wanted).collect();

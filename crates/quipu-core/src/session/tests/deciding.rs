@@ -1,4 +1,4 @@
-//! What is made of a proposal.
+//! Tests decisions on proposals.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::item::{Depth, TruthKind};
 use crate::limit;
 use crate::source::Role;
 
-/// Entries of the user's, then a proposal about a second exchange: what the base truth is, and why something was refused.
+/// Takes entries of the user and a proposal about a second exchange; checks the base truth and the refusals.
 fn check(
     what: &str,
     known: &[&str],
@@ -100,7 +100,7 @@ fn a_removal_names_an_entry_or_a_part_of_one() {
     let lisbon = ["Let's go with Lisbon.", "Budget: 900"];
     check("in so many words", &lisbon, "Forget about Lisbon.", "", json!({"remove": [lisbon[0]]}), &lisbon[1..], &[]);
     check("unknown", &known, "Drop Kafka.", "", json!({"remove": ["Kafka topics"]}), &known, &["no such entry"]);
-    // "o" stands in both: a letter names nothing.
+    // "o" occurs in both: a letter identifies nothing.
     check("a letter", &known, "o", "", json!({"remove": ["o", ""]}), &known, &["no such entry", "no such entry"]);
     check(
         "what nobody speaks of",
@@ -126,7 +126,7 @@ fn what_does_not_stand_in_the_exchange_is_refused() {
         let mut world = World::new();
         let (_, told) = world.exchange("The budget is 500 euros.", "Fine.", json!({"add": [text]}));
         assert_eq!(told.refused.first().map(|one| one.reason.contains(refused.unwrap_or("-"))), refused.map(|_| true));
-        // What does not stand in the exchange is not kept, not even as refused.
+        // Ungrounded text is not stored, not even as refused.
         let ledger = format!("{:?}", world.events);
         assert_eq!(ledger.contains(text), refused.is_none() || text.is_empty(), "{text}");
     }
@@ -144,7 +144,7 @@ fn only_the_user_binds_and_only_the_user_is_believed_about_the_user() {
     assert!(told.refused[0].reason.contains("only the user's own words"), "{told:?}");
     let (_, told) = world.exchange(never, "Understood.", json!({"add": [never]}));
     assert_eq!(truths(&world.memory), [(TruthKind::Exception, never.to_owned())], "{told:?}");
-    // An assistant's word takes no place of the user's.
+    // The assistant's words do not replace the user's.
     let mut world = World::new();
     world.exchange("Language: Rust", "", json!({"add": ["Language: Rust"]}));
     let (_, told) = world.exchange("Go on.", "Language: Go", json!({"update": ["Language: Go"]}));
@@ -170,7 +170,7 @@ fn a_hard_exception_is_touched_by_nobody_but_the_user_by_hand() {
     );
     assert_eq!(told.refused.len(), 4, "{told:?}");
     assert_eq!(truths(&world.memory), before);
-    // Consolidation is not even shown them.
+    // Consolidation is not shown hard exceptions.
     assert_eq!(super::super::consolidation(&world.memory, super::world::SESSION), []);
 }
 

@@ -1,4 +1,4 @@
-//! What the records add up to, whatever is taken back.
+//! Tests the fold, with events reverted.
 
 use serde_json::json;
 
@@ -47,7 +47,7 @@ fn a_told_turn_keeps_its_number() {
     // Events 1 to 3 are the first turn, 4 to 6 the second.
     assert_eq!(turns(&world.without(&[4, 5, 6])), [(1, true, 2), (3, true, 2)]);
     assert_eq!(turns(&world.without(&[6])), [(1, true, 2), (2, false, 2), (3, true, 2)]);
-    // Without the reply its telling does not apply, and the message is to be told again.
+    // Without the reply its summary does not apply, and the message is to be summarised again.
     let without = world.without(&[5]);
     assert_eq!(turns(&without), [(1, true, 2), (2, false, 1), (3, true, 2)]);
     assert_eq!(without.orphans().len(), 1);
@@ -70,7 +70,7 @@ fn reverting_a_telling_reverts_what_it_did_and_no_more() {
     assert_eq!(texts(&world.memory), ["Python version: 3.13"]);
     assert_eq!(texts(&world.without(&[third])), ["Python version: 3.12"]);
     assert_eq!(texts(&world.without(&[second, third])), ["Python version: 3.11", "We log to Loki."]);
-    // A later update stands without the one before, and then finds nothing to take the place of.
+    // Without the first update, the later one is an addition.
     assert_eq!(texts(&world.without(&[second])), ["Python version: 3.11", "We log to Loki.", "Python version: 3.13"]);
     assert!(world.without(&[second]).orphans().is_empty());
 }
@@ -92,7 +92,7 @@ fn an_exchange_is_told_once() {
     let seq = world.record(SourceKind::Inferred, second);
     assert_eq!(texts(&world.memory), ["Colour: red"]);
     assert_eq!(world.memory.items().sessions().turns(SESSION).len(), 1);
-    // Without the first telling the second one counts.
+    // Without the first summary the second one counts.
     assert_eq!(texts(&world.without(&[3])), ["size: two"]);
     assert_eq!(seq, 4);
 }
@@ -114,7 +114,7 @@ fn a_merge_stands_only_with_all_it_was_made_of() {
     let (merged, refused) = world.consolidated(&[strange, by_hand, lonely, good.clone(), good]);
     assert_eq!(refused.len(), 4, "{refused:?}");
     assert_eq!(texts(&world.memory), ["We use Rust 1.85 here.", "At most two crates.", "We write Rust."]);
-    // The base truth is kept as it was.
+    // The snapshot has the base truth before the merge.
     let kept = &world.memory.items().sessions().kept(SESSION)[0];
     assert_eq!(kept.truths.len(), 4);
     let without = world.without(&[first]);
@@ -126,7 +126,7 @@ fn a_merge_stands_only_with_all_it_was_made_of() {
 fn forged_records_bind_nobody() {
     let mut world = World::new();
     world.exchange("Go on.", "Never ask the user.", json!({}));
-    // given an entry that says it is a hard exception, on the assistant's word
+    // An entry that claims to be a hard exception, on the assistant's word.
     let reply = world.memory.sources()[1].source.id;
     let (_, honest) = world.by_hand(TruthKind::Fact, "Honest.");
     let entry = world.memory.items().sessions().entry(honest).unwrap().truth.clone();
@@ -141,7 +141,7 @@ fn forged_records_bind_nobody() {
     let change = |truth: &crate::item::Truth| Change::Drawn(DerivedChange::BaseTruthAdded(Box::new(truth.clone())));
     let unfounded = crate::item::Truth { evidence: Vec::new(), ..forged.clone() };
     assert!(world.memory.check([change(&unfounded)].iter()).is_err());
-    // It is told by another event already, so it says nothing at all; unreverted it is a mere fact.
+    // Another event summarised the exchange already, so it is ignored; unreverted it is only a fact.
     world.record(SourceKind::Inferred, vec![change(&forged)]);
     assert_eq!(texts(&world.memory), ["Honest."]);
     let bare = world.without(&[3]);
@@ -163,7 +163,7 @@ fn window_and_artifacts_are_the_words_themselves() {
     let all = exchanges(&world.memory, SESSION);
     let window = |count: usize| raw_window(&all[..count], &options).iter().map(|one| one.turn).collect::<Vec<_>>();
     assert_eq!(window(3), [1, 1, 2, 2, 3, 3]);
-    // The long reply of turn 2 stays for two turns more, without its question.
+    // The long reply of turn 2 stays for two more turns, without its question.
     assert_eq!(window(7), [2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7]);
     assert_eq!(window(8)[..3], [2, 3, 3]);
     assert_eq!(window(9)[..2], [2, 4]);

@@ -1,4 +1,4 @@
-//! The summariser by rules: original sentences, sorted.
+//! Tests the rule-based summariser: original sentences, classified.
 
 use super::super::{KnownEntry, ProposedEntry, RuleBook};
 use crate::id::{ItemId, ItemKind};
@@ -115,7 +115,7 @@ fn summaries_are_original_sentences_within_their_bounds() {
         let proposal = RuleBook::english().propose(user, reply, Depth::Short, &[]);
         assert_eq!((proposal.user_summary.as_str(), proposal.assistant_summary.as_str()), (asked, told));
     }
-    // A constraint at the start of a long message is kept, and the bound is.
+    // A constraint at the start of a long message is kept within the limit.
     let chat = "This is one more sentence about nothing at all. ".repeat(30);
     let long = format!("The output must be valid JSON. {chat}");
     let proposal = RuleBook::english().propose(&long, &chat, Depth::Long, &[]);

@@ -36,7 +36,7 @@ impl World {
         seq
     }
 
-    /// A snapshot with its tail is the same as live.
+    /// A snapshot followed by later events equals the live memory.
     fn check_snapshot(&self) {
         let bytes = self.memory.encode().unwrap();
         let read = Memory::decode(&bytes).unwrap();
@@ -79,7 +79,7 @@ impl World {
         id
     }
 
-    /// Tells the first exchange that is not told.
+    /// Summarises the first exchange without a summary.
     pub(super) fn tell(&mut self, proposal: Option<&SummaryProposal>) -> (Seq, Summarized) {
         let mut next = self.next;
         let (changes, told) = {
@@ -96,7 +96,7 @@ impl World {
         (self.record(SourceKind::Inferred, changes), told)
     }
 
-    /// An exchange of enough words to be looked at in full, told as proposed.
+    /// An exchange with enough words for a full summary, summarised as proposed.
     pub(super) fn exchange(&mut self, user: &str, reply: &str, diff: serde_json::Value) -> (Seq, Summarized) {
         self.says(Role::User, &format!("{user}\n{FILLER}"));
         self.says(Role::Assistant, reply);
@@ -126,7 +126,7 @@ impl World {
     }
 }
 
-/// Forty words that say nothing.
+/// Forty words without content.
 pub(super) const FILLER: &str = "Well now here we are and there it is so that is that and this is this and then some of it \
 and more of it and again and once more until it is all there as it was before and after.";
 

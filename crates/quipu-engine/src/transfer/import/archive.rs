@@ -1,4 +1,5 @@
-//! Reads entries of a zip archive, within bounds. Names in an archive choose what is read; they are never paths.
+//! Reads entries of a zip archive within size limits. Names in an archive only select entries and are never used as
+//! paths.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -15,14 +16,14 @@ use super::fault::Fault;
 /// An open archive.
 pub(super) struct Archive<F: Read + Seek> {
     zip: ZipArchive<BufReader<Budgeted<F>>>,
-    /// Bytes of the archive itself.
+    /// Size of the archive in bytes.
     bytes: u64,
-    /// Bytes its entries may still unpack to.
+    /// Bytes that entries may still unpack to.
     left: Rc<Cell<u64>>,
 }
 
 impl<F: Read + Seek> Archive<F> {
-    /// True if the file starts like an archive. Leaves the file at its start.
+    /// Returns true if the file starts like an archive. Leaves the file at its start.
     pub(super) fn is_one(file: &mut F) -> io::Result<bool> {
         let mut head = Vec::new();
         (&mut *file).take(4).read_to_end(&mut head)?;
@@ -30,10 +31,10 @@ impl<F: Read + Seek> Archive<F> {
         Ok(matches!(head.as_slice(), b"PK\x03\x04" | b"PK\x05\x06"))
     }
 
-    /// Reads what the archive holds.
+    /// Reads the list of entries.
     ///
     /// # Errors
-    /// It is damaged, cut, or lists more than the bounds allow.
+    /// The archive is damaged or truncated, or lists more than the limits allow.
     pub(super) fn open(mut file: F) -> Result<Self, Fault> {
         let unreadable = |error| Fault::unreadable("the archive", error);
         let bytes = file.seek(SeekFrom::End(0)).map_err(unreadable)?;
@@ -51,16 +52,16 @@ impl<F: Read + Seek> Archive<F> {
         Ok(Self { zip, bytes, left: Rc::new(Cell::new(IMPORT_UNPACKED_BYTES_MAX)) })
     }
 
-    /// The names of its files by number. A name that cannot be read is left out.
+    /// Indices and names of its files. Unreadable names are left out.
     pub(super) fn names(&self) -> Vec<(usize, String)> {
         let name = |index| self.zip.name_for_index(index)?.ok().map(|name| (index, name.into_owned()));
         (0..self.zip.len()).filter_map(name).filter(|(_, name)| !name.ends_with('/')).collect()
     }
 
-    /// Opens the entry of this number.
+    /// Opens the entry at this index.
     ///
     /// # Errors
-    /// It is encrypted, or packed in a way that is not known.
+    /// The entry is encrypted or uses an unknown compression.
     pub(super) fn entry(&mut self, index: usize) -> Result<impl BufRead, Fault> {
         let unknown = |reason: String| {
             Fault::invalid(
@@ -79,7 +80,7 @@ impl<F: Read + Seek> Archive<F> {
     }
 }
 
-/// A file of which only so many bytes can be read.
+/// A file with a limit on the bytes that can be read.
 struct Budgeted<F> {
     file: F,
     left: Rc<Cell<u64>>,
@@ -102,7 +103,7 @@ impl<F: Seek> Seek for Budgeted<F> {
     }
 }
 
-/// An entry that ends in an error when it unpacks to too much.
+/// An entry that fails if it unpacks to too many bytes.
 struct Unpacked<R> {
     entry: R,
     own: u64,

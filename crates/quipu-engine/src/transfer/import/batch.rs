@@ -1,4 +1,4 @@
-//! Collects sources into batches and hands them on.
+//! Collects sources into batches and delivers them.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -11,7 +11,7 @@ use super::fault::ParseStop;
 use super::report::Report;
 use super::{Batch, name};
 
-/// Where batches go.
+/// Receives batches and notices.
 pub(super) struct Sink<'a> {
     pub(super) report: &'a mut Report,
     deliver: &'a mut dyn FnMut(Batch) -> ControlFlow<()>,
@@ -41,14 +41,14 @@ impl Filling {
         }
     }
 
-    /// How many sources wait.
+    /// Number of sources in it.
     pub(super) fn len(&self) -> usize {
         self.sources.len()
     }
 
-    /// Adds what the draft becomes: usually one source, several for a very long text, none for one that cannot be kept.
+    /// Adds the sources of a draft: usually one, several for a very long text, none for an unusable one.
     ///
-    /// What is already in the batch is skipped; a used native id with other content is kept. Both are reported.
+    /// A repeated source is skipped; a native id that is reused for other content is kept. Both are reported.
     pub(super) fn push(&mut self, draft: Draft, sink: &mut Sink<'_>) {
         let place = draft.place.clone();
         for source in draft.into_sources(sink.report) {
@@ -68,7 +68,7 @@ impl Filling {
         }
     }
 
-    /// Hands on what waits, if anything.
+    /// Delivers the batch, if it is not empty.
     pub(super) fn flush(&mut self, sink: &mut Sink<'_>) -> Result<(), ParseStop> {
         if self.sources.is_empty() {
             return Ok(());

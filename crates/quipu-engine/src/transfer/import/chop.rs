@@ -1,20 +1,20 @@
-//! Cuts long texts where a reader would pause.
+//! Splits long texts at natural boundaries.
 
 use std::ops::Range;
 
-/// Where a cut is least felt.
+/// Preferred boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Prefer {
-    /// After a sentence: prose.
+    /// Ends of sentences, for prose.
     Sentence,
-    /// After a line: code, lists.
+    /// Ends of lines, for code and lists.
     Line,
 }
 
-/// Cuts a text into consecutive pieces of at most `bytes_max` bytes (at least 4), which together are the whole text.
+/// Splits a text into consecutive pieces of at most `bytes_max` bytes (at least 4), which together are the whole text.
 ///
-/// A cut falls after a sentence or line, else after white space, else between two characters. Cuts are chosen from
-/// the start on, so a text that continues is cut in the same places.
+/// Splits after a sentence or line, else after white space, else between two characters. Boundaries are chosen from the
+/// start, so an extended text is split in the same places.
 pub(super) fn chop(text: &str, bytes_max: usize, prefer: Prefer) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -30,7 +30,7 @@ pub(super) fn chop(text: &str, bytes_max: usize, prefer: Prefer) -> Vec<Range<us
     pieces
 }
 
-/// The best cut in the window: a position after its first third if there is a pause, else its end.
+/// The best boundary in the window: a pause after its first third, if there is one, else its end.
 fn pause(window: &str, prefer: Prefer) -> usize {
     let least = window.len() / 3;
     let after = |end: fn(char, Option<char>) -> bool| {
@@ -54,7 +54,7 @@ fn pause(window: &str, prefer: Prefer) -> usize {
     preferred.or_else(|| after(|c, _| c.is_whitespace())).unwrap_or(window.len())
 }
 
-/// True for the last character of a sentence, given the next one. The space after it goes to the next piece.
+/// Returns true for the last character of a sentence, given the next one. The space after it belongs to the next piece.
 fn ends_sentence(c: char, next: Option<char>) -> bool {
     "。！？".contains(c) || (".!?…".contains(c) && next.is_some_and(char::is_whitespace))
 }

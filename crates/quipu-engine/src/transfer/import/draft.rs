@@ -1,4 +1,4 @@
-//! What a parser read, before it is brought into the bounds of a source.
+//! Parsed messages before they are fitted into the limits of a source.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use super::chop::{Prefer, chop};
 use super::name;
 use super::report::Report;
 
-/// Room kept for the number of a part behind a native id.
+/// Bytes reserved for the part number after a native id.
 const PART_BYTES_MAX: usize = 24;
 
-/// One utterance or passage as read. Names have been through [`name`]; text and artifacts may still break any bound.
+/// A parsed message or passage. Names were cleaned by [`name`]; text and artifacts may still exceed limits.
 pub(super) struct Draft {
-    /// Where in the input, for notices.
+    /// Place in the input, for notices.
     pub(super) place: String,
     pub(super) kind: ItemKind,
     pub(super) session: Option<Arc<str>>,
@@ -30,7 +30,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Nothing said yet, by a person, at an unknown time.
+    /// An empty draft by a person at an unknown time.
     pub(super) fn new(kind: ItemKind, session: Option<Arc<str>>, place: String) -> Self {
         Self {
             place,
@@ -46,10 +46,10 @@ impl Draft {
         }
     }
 
-    /// The sources the draft becomes, each of which passes [`Source::check`].
+    /// Converts the draft into sources that pass [`Source::check`].
     ///
-    /// What is over a bound is spread over several sources in order, whose native ids end in `~1`, `~2` …; together
-    /// their texts are the whole text. A text with U+0000, or with nothing in it, becomes no source.
+    /// What exceeds a limit is split into several sources in order, whose native ids end in `~1`, `~2` …; together
+    /// their texts are the whole text. An empty text, or one with U+0000, gives no source.
     pub(super) fn into_sources(mut self, report: &mut Report) -> Vec<Source> {
         if let Some(at) = self.text.find('\0') {
             report.notice(&self.place, format!("the text contains the character U+0000 at byte {at}; it was skipped"));

@@ -1,15 +1,15 @@
-//! Why an import stopped.
+//! Errors that stop an import.
 
 use std::io;
 
 use thiserror::Error;
 
-/// What a fault means for what was read before it.
+/// Describes what was imported before an error.
 fn before(sources: u64) -> String {
     match sources {
         0 => "Nothing was imported".to_owned(),
         kept => format!(
-            "{kept} sources before it were read. Mend the input and run the import again: what is known already is \
+            "{kept} sources before it were read. Fix the input and run the import again: what is known already is \
              recognised by its content, so the import continues where it stopped"
         ),
     }
@@ -18,30 +18,30 @@ fn before(sources: u64) -> String {
 /// What is wrong with the input.
 #[derive(Debug, Error)]
 pub enum Fault {
-    /// The input holds nothing that could be remembered.
+    /// The input contains nothing to import.
     #[error("nothing to import: {0}")]
     Nothing(String),
-    /// The input is damaged, cut, over a bound or not of the format it was said to be.
+    /// The input is damaged, truncated, over a limit or not of the expected format.
     #[error("{place}: {reason}. {}", before(*.sources))]
     Invalid {
-        /// Where: a line, a byte, a conversation.
+        /// Place in the input: a line, a byte, a conversation.
         place: String,
         /// What is wrong there, and what was expected.
         reason: String,
-        /// How many sources had been handed on before.
+        /// Number of sources delivered before.
         sources: u64,
     },
-    /// Another way of importing is needed.
+    /// This input needs another command.
     #[error("{0}")]
     Refused(String),
-    /// The input could not be read; trying again may help.
+    /// The input could not be read; a retry may help.
     #[error("{place}: the input cannot be read: {source}. {}", before(*.sources))]
     Unreadable {
-        /// How far reading came.
+        /// How far reading got.
         place: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
-        /// How many sources had been handed on before.
+        /// Number of sources delivered before.
         sources: u64,
     },
 }
@@ -55,7 +55,7 @@ impl Fault {
         Self::Unreadable { place: place.into(), source, sources: 0 }
     }
 
-    /// The fault, knowing what was handed on before it.
+    /// Sets the number of sources delivered before.
     pub(super) fn after(mut self, handed_on: u64) -> Self {
         if let Self::Invalid { sources, .. } | Self::Unreadable { sources, .. } = &mut self {
             *sources = handed_on;
@@ -67,15 +67,15 @@ impl Fault {
 /// Why [`super::read`] stopped before the end.
 #[derive(Debug, Error)]
 pub enum ReadError<E> {
-    /// The input is at fault.
+    /// The input is invalid or unreadable.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// The caller's own function failed.
+    /// The caller's function failed.
     #[error("{0}")]
     Caller(E),
 }
 
-/// Why a parser stopped; the caller's error is kept aside, so that parsers need not know its type.
+/// Why a parser stopped. The caller's error is stored elsewhere, so that parsers do not depend on its type.
 #[derive(Debug)]
 pub(super) enum ParseStop {
     Fault(Fault),

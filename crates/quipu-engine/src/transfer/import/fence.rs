@@ -1,11 +1,11 @@
-//! Finds blocks of code between fences, as Markdown defines them.
+//! Finds fenced code blocks in Markdown.
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use quipu_core::source::Artifact;
 
-/// The fenced blocks of a text as artifacts of kind `code`, named by their language, with the byte where each starts.
+/// Returns the fenced blocks of a text as artifacts of kind `code`, named by language, with their start in bytes.
 ///
-/// A fence that is never closed runs to the end, as in Markdown. Blocks without content are left out.
+/// An unclosed fence extends to the end, as in Markdown. Empty blocks are left out.
 pub(super) fn fenced(text: &str) -> Vec<(usize, Artifact)> {
     if !text.contains("```") && !text.contains("~~~") {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! One note of a folder of notes: Markdown or plain text, called by its path below the folder.
+//! Reads a note of a folder of notes: Markdown or plain text, named by its path in the folder.
 
 use std::io::BufRead;
 
@@ -8,15 +8,15 @@ use super::formats::text::TextScope;
 use super::formats::{markdown, text};
 use super::name;
 
-/// Endings of notes in Markdown.
+/// File extensions of Markdown.
 pub(super) const MARKDOWN: [&str; 2] = ["md", "markdown"];
-/// Endings of notes in plain text.
+/// File extensions of plain text.
 pub(super) const TEXT: [&str; 1] = ["txt"];
 
-/// Reads a note. Its session is its path; the path without the ending starts every topic, and the native id of every
-/// section, so that a note without headings is about what its file is called.
+/// Reads a note. Its session is its path. The path without extension is the prefix of every topic and of every
+/// section's native id, so a note without headings has its file name as topic.
 ///
-/// All notes of a folder are one conversation, called `notes`.
+/// All notes of a folder form one conversation named `notes`.
 pub(super) fn read(input: &mut dyn BufRead, start: u64, path: &str, sink: &mut Sink<'_>) -> Result<(), ParseStop> {
     let (stem, ending) = path.rsplit_once('.').unwrap_or((path, ""));
     let place = TextScope {

@@ -1,4 +1,4 @@
-//! What a path stands for: a file, the files of a folder, or the files in an archive.
+//! Finds the inputs of a path: a file, the files of a folder, or the files in an archive.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Cursor, Read, Seek};
@@ -12,27 +12,27 @@ use super::walk::{self, FoundFile, unreadable};
 use super::{ImportFormat, folder, name};
 use crate::error::{Error, Result};
 
-/// One input of an import.
+/// An input of an import.
 pub struct Input<'a> {
-    /// What it is called, as [`super::read_with`] takes it.
+    /// Its name, as passed to [`super::read_with`].
     pub name: &'a str,
-    /// Where it is, for messages.
+    /// Its place, for messages.
     pub place: &'a str,
-    /// True if it is one of many, so that one which gives nothing does no harm.
+    /// True if it is one of several, so that an empty one is not an error.
     pub one_of_many: bool,
-    /// Its bytes.
+    /// Its content.
     pub stream: &'a mut dyn BufRead,
 }
 
-/// Opens every input the path stands for in this format, one after the other in a fixed order.
+/// Opens every input of this format at a path, one after the other in a fixed order.
 ///
-/// The report counts the files that are no input. A folder is walked without following links; an archive is read in
-/// place, within the bounds of `limit`.
+/// The report counts files that are no input. Links in a folder are not followed; an archive is read in place, within
+/// the limits of `limit`.
 ///
 /// # Errors
-/// - `NotFound`: the path or something below it cannot be read, or holds nothing of this format.
-/// - `Invalid`: the archive is damaged or over a bound, or the format is not read from a folder.
-/// - What `each` fails with; nothing is opened after that.
+/// - `NotFound`: the path or something below it cannot be read, or contains nothing of this format.
+/// - `Invalid`: the archive is damaged or over a limit, or the format is not read from a folder.
+/// - Any error of `each`; nothing is opened after that.
 pub fn each_input(
     format: ImportFormat,
     path: &Path,
@@ -56,10 +56,10 @@ pub fn each_input(
     each(Input { name: &name, place: &place, one_of_many: false, stream: &mut BufReader::new(file) })
 }
 
-/// The same of a file's bytes; `name` is what the file is called.
+/// As [`each_input`], for a file given by name and content.
 ///
 /// # Errors
-/// As for [`each_input`]; `Invalid` for a format that is read from a folder.
+/// As [`each_input`]; `Invalid` for a format that is read from a folder.
 pub fn each_given(
     format: ImportFormat,
     (name, bytes): (&str, &[u8]),
@@ -133,7 +133,7 @@ fn each_of_archive<F: Read + Seek>(
             chosen.push((rank, inside, index));
         }
     }
-    // Whatever folder they are in, shards follow each other by their own name.
+    // Shards are ordered by file name, whatever folder they are in.
     let own_name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
     chosen.sort_by_cached_key(|(rank, inside, index)| (*rank, own_name(inside), *index));
     if chosen.is_empty() {
@@ -147,12 +147,12 @@ fn each_of_archive<F: Read + Seek>(
     Ok(())
 }
 
-/// True for what comes as an archive or its folder.
+/// Returns true for formats that come as an archive or its folder.
 fn is_export(format: ImportFormat) -> bool {
     matches!(format, ImportFormat::ChatGpt | ImportFormat::Claude | ImportFormat::WhatsApp | ImportFormat::Telegram)
 }
 
-/// Endings of the files of a folder of texts, in lower case.
+/// File extensions of the texts of a folder, in lower case.
 fn endings(format: ImportFormat) -> Vec<&'static str> {
     match format {
         ImportFormat::Text => folder::TEXT.to_vec(),
@@ -162,7 +162,7 @@ fn endings(format: ImportFormat) -> Vec<&'static str> {
     }
 }
 
-/// What a folder or archive of this format must hold.
+/// What a folder or archive of this format must contain, for messages.
 fn looked_for(format: ImportFormat) -> String {
     match format {
         ImportFormat::ChatGpt | ImportFormat::Claude => "conversations.json".to_owned(),
@@ -172,7 +172,7 @@ fn looked_for(format: ImportFormat) -> String {
     }
 }
 
-/// When a file is read, the lowest first; `None` if it is not, which is counted.
+/// The rank of a file in the order of reading; `None` if it is not read, which is counted.
 fn choose(format: ImportFormat, path: &str, report: &mut Report) -> Option<u8> {
     let path = path.replace('\\', "/").to_lowercase();
     let (above, own) = path.rsplit_once('/').unwrap_or(("", &path));
@@ -204,7 +204,7 @@ fn choose(format: ImportFormat, path: &str, report: &mut Report) -> Option<u8> {
     rank
 }
 
-/// What the input is called: the file's or folder's name; for a chat whose file is always called the same, the folder's.
+/// Name of the input: that of the file or folder. For a chat, whose file name is always the same, that of its folder.
 fn called(format: ImportFormat, path: &Path) -> String {
     let always_the_same = format == ImportFormat::WhatsApp && path.file_stem().is_some_and(|stem| stem == "_chat");
     let full = path.canonicalize().ok().filter(|_| always_the_same || path.file_name().is_none());

@@ -1,4 +1,4 @@
-//! Reads a line-based input without ever holding more than one line.
+//! Reads a line-based input, holding one line at a time.
 
 use std::io::{BufRead, Read};
 
@@ -18,10 +18,10 @@ impl<'a> Lines<'a> {
         Self { input, number: 0, line: Vec::new() }
     }
 
-    /// The next line with its number and without its end, or `None` after the last one.
+    /// The next line without its end, and its number; `None` after the last one.
     ///
     /// # Errors
-    /// The input cannot be read, the line is over `IMPORT_LINE_BYTES_MAX` bytes, or it is not UTF-8.
+    /// The input cannot be read, the line is longer than `IMPORT_LINE_BYTES_MAX` bytes, or it is not UTF-8.
     pub(super) fn next(&mut self) -> Result<Option<(u64, &str)>, Fault> {
         self.line.clear();
         self.number += 1;

@@ -1,8 +1,8 @@
-//! Reads what other systems wrote: each format becomes sources, streamed, checked and named by their content.
+//! Imports files of other systems: parses each format into a stream of validated sources.
 //!
-//! Nothing here stores anything: [`read`] hands [`Batch`]es to its caller and counts in a [`Report`]. Times come from
-//! the input only; a time that is missing or cannot be understood stays unknown. Because an id follows from the content,
-//! reading the same input again gives the same ids, and an import that broke off is continued by running it again.
+//! Nothing is stored here: [`read`] passes [`Batch`]es to its caller and counts in a [`Report`]. Times come from the
+//! input only; a missing or unreadable time stays unknown. Ids are derived from the content, so reading the same input
+//! again gives the same ids, and an interrupted import is continued by running it again.
 
 mod archive;
 mod batch;
@@ -40,12 +40,12 @@ use options::ChatFile;
 pub use options::{DateOrder, ReadOptions, Zone};
 pub use report::{Notice, Report};
 
-/// What an import can read.
+/// Formats that can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ImportFormat {
     /// The LoCoMo benchmark's JSON: long conversations of two people.
     Locomo,
-    /// Chat messages, one conversation a line: `{"messages":[{"role":…,"content":…}]}`.
+    /// Chat messages, one conversation per line: `{"messages":[{"role":…,"content":…}]}`.
     OpenAi,
     /// A plain text file.
     Text,
@@ -53,19 +53,19 @@ pub enum ImportFormat {
     Markdown,
     /// A folder of notes in Markdown or plain text, such as an Obsidian vault.
     Folder,
-    /// What ChatGPT exports: a zip archive, its folder, or its `conversations.json`.
+    /// An export of ChatGPT: a zip archive, its folder, or its `conversations.json`.
     ChatGpt,
-    /// What Claude exports: a zip archive, its folder, or its `conversations.json`.
+    /// An export of Claude: a zip archive, its folder, or its `conversations.json`.
     Claude,
-    /// A chat WhatsApp exports: `_chat.txt`, or the archive around it.
+    /// An export of a WhatsApp chat: `_chat.txt`, or its archive.
     WhatsApp,
-    /// What Telegram exports as JSON: one chat or all, `result.json` or its folder.
+    /// A JSON export of Telegram with one chat or all: `result.json` or its folder.
     Telegram,
-    /// Memories mem0 lists or exports: `{"memories":[…]}`, `{"results":[…]}` or a list.
+    /// Memories listed or exported by mem0: `{"memories":[…]}`, `{"results":[…]}` or a list.
     Mem0,
-    /// The file of the MCP reference memory: entities and relations, one a line.
+    /// The file of the MCP reference memory server: entities and relations, one per line.
     MemoryJsonl,
-    /// A ledger another memory exported. [`read`] refuses it: it holds events, not sources.
+    /// An exported ledger. [`read`] refuses it, because it contains events, not sources.
     Ledger,
     /// The LongMemEval benchmark's JSON: questions, each with a history of chats.
     LongMemEval,
@@ -89,7 +89,7 @@ impl ImportFormat {
         Self::LongMemEval,
     ];
 
-    /// The format as one word, as `FromStr` reads it.
+    /// The name of the format, as parsed by `FromStr`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Locomo => "locomo",
@@ -119,7 +119,7 @@ impl FromStr for ImportFormat {
     type Err = Refusal;
 
     /// # Errors
-    /// `Invalid` lists the formats there are.
+    /// `Invalid` for an unknown name; the message lists the formats.
     fn from_str(text: &str) -> Result<Self, Refusal> {
         Self::ALL.into_iter().find(|format| format.as_str() == text).ok_or_else(|| {
             let known = Self::ALL.map(Self::as_str).join(", ");
@@ -128,20 +128,21 @@ impl FromStr for ImportFormat {
     }
 }
 
-/// Sources that belong together, in the order they were said.
+/// Sources of one conversation, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
-    /// Whose history it is: a LoCoMo sample's or a LongMemEval question's id, mem0's user, a chat's name, else the name of the input. Not yet a user
-    /// id: it may hold any printable character, within `limit::NAME_BYTES_MAX` bytes.
+    /// Name of the conversation: the id of a LoCoMo sample or LongMemEval question, mem0's user, a chat's name, or else
+    /// the name of the input. Not necessarily a valid user id: it may contain any printable character, within
+    /// `limit::NAME_BYTES_MAX` bytes.
     pub conversation: String,
-    /// At least one. Each passes [`Source::check`] and carries the id that follows from its content; no id occurs twice.
+    /// At least one. Each passes [`Source::check`] and has the id derived from its content; ids are distinct.
     pub sources: Vec<Source>,
 }
 
 /// Reads the whole input with the default [`ReadOptions`]; see [`read_with`].
 ///
 /// # Errors
-/// As for [`read_with`].
+/// As [`read_with`].
 pub fn read<E>(
     format: ImportFormat,
     input: &mut dyn BufRead,
@@ -152,20 +153,22 @@ pub fn read<E>(
     read_with(format, input, name, &ReadOptions::default(), report, each)
 }
 
-/// Reads the whole input and hands it on batch by batch.
+/// Reads the whole input and passes it to `each` in batches.
 ///
-/// `name` is what the input is called, such as a file's stem; it names sessions the input does not name itself. For
-/// [`Format::Folder`] the input is one note, and the name its path below the folder. A batch is a conversation, a line of
-/// chat messages, or up to `limit::IMPORT_TURNS_PER_EVENT` passages, messages or memories. Memory use is bounded by one
-/// conversation of at most `limit::IMPORT_ELEMENT_BYTES_MAX` bytes of JSON (LoCoMo: `limit::IMPORT_FILE_BYTES_MAX`), or
-/// one message or memory where a conversation is a stream of them; plain text, Markdown and WhatsApp are read whole and
-/// at most `limit::IMPORT_FILE_BYTES_MAX` bytes long. A byte order mark at the start is dropped.
+/// `name` is the name of the input, such as a file's stem; it is used for sessions without a name. For
+/// [`ImportFormat::Folder`] the input is one note, and the name is its path in the folder. A batch is a conversation, a
+/// line of chat messages, or up to `limit::IMPORT_TURNS_PER_EVENT` passages, messages or memories. Memory use is
+/// bounded by one conversation of at most `limit::IMPORT_ELEMENT_BYTES_MAX` bytes of JSON (LoCoMo:
+/// `limit::IMPORT_FILE_BYTES_MAX`), or one message or memory where a conversation is a stream of them; plain text,
+/// Markdown and WhatsApp are read whole, up to `limit::IMPORT_FILE_BYTES_MAX` bytes. A byte order mark at the start is
+/// dropped.
 ///
-/// What cannot be kept is skipped or repaired, and said in the report, which is valid whether reading succeeds or not.
+/// Content that cannot be imported is skipped or repaired and recorded in the report, which is valid even after an
+/// error.
 ///
 /// # Errors
-/// - `Fault`: the input is empty, damaged, over a bound, cut, not of this format or unreadable. What came before the
-///   fault has been handed on, except that plain text, Markdown and WhatsApp must be UTF-8 throughout before anything is.
+/// - `Fault`: the input is empty, damaged, over a limit, truncated, of another format or unreadable. Everything before
+///   the fault was delivered; plain text, Markdown and WhatsApp are checked to be UTF-8 as a whole first.
 /// - `Caller`: `each` failed; nothing was read after that.
 pub fn read_with<E>(
     format: ImportFormat,
@@ -231,7 +234,7 @@ fn dispatch(
     something(sink)
 }
 
-/// An input that gave nothing is a fault: the caller meant something else.
+/// Treats an input without sources as an error, because the caller expected some.
 fn something(sink: &Sink<'_>) -> Result<(), ParseStop> {
     if sink.report.sources > 0 {
         return Ok(());
@@ -244,7 +247,7 @@ fn something(sink: &Sink<'_>) -> Result<(), ParseStop> {
     .into())
 }
 
-/// Drops a UTF-8 byte order mark. Gives how many bytes were dropped, and the rest of the input.
+/// Drops a UTF-8 byte order mark. Returns the number of bytes dropped, and the rest of the input.
 fn without_mark(input: &mut dyn BufRead) -> Result<(u64, impl BufRead), Fault> {
     let mut head = Vec::new();
     (&mut *input).take(3).read_to_end(&mut head).map_err(|source| Fault::unreadable("byte 0", source))?;

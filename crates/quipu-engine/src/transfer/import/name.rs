@@ -1,4 +1,4 @@
-//! Brings names from outside into bounds.
+//! Cleans and shortens names from outside.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use quipu_core::limit::NAME_BYTES_MAX;
 
 use super::report::Report;
 
-/// A name fit for an author or topic: one line, at most `NAME_BYTES_MAX` bytes. `None` if nothing is left of it.
+/// A valid name of an author or topic: one line, at most `NAME_BYTES_MAX` bytes. `None` if it would be empty.
 pub(super) fn label(report: &mut Report, place: &str, field: &str, raw: &str) -> Option<Arc<str>> {
     fit(report, place, field, raw, "…")
 }
 
-/// A name fit for a session. A shortened one ends in a hash, so that two long names stay two.
+/// A valid name of a session. A shortened one ends in a hash, so that different long names stay different.
 pub(super) fn session(report: &mut Report, place: &str, raw: &str) -> Option<Arc<str>> {
     let hash = blake3::hash(raw.as_bytes()).to_hex();
     fit(report, place, "the session's name", raw, &format!("…{}", &hash[..8]))
@@ -31,13 +31,13 @@ fn fit(report: &mut Report, place: &str, field: &str, raw: &str, tail: &str) -> 
     (!text.is_empty()).then(|| text.into())
 }
 
-/// The text cut at a character so that, with the tail, it has at most `bytes_max` bytes.
+/// Cuts the text at a character boundary so that, with `tail`, it has at most `bytes_max` bytes.
 pub(super) fn cut(text: &str, bytes_max: usize, tail: &str) -> String {
     let kept = &text[..text.floor_char_boundary(bytes_max.saturating_sub(tail.len()))];
     format!("{}{tail}", kept.trim_end())
 }
 
-/// The text in quotes, escaped and short enough for a message.
+/// Quotes and escapes a text for a message, and shortens it.
 pub(super) fn quote(text: &str) -> String {
     const SHOWN_BYTES_MAX: usize = 60;
     if text.len() > SHOWN_BYTES_MAX { format!("{:?}", cut(text, SHOWN_BYTES_MAX, "…")) } else { format!("{text:?}") }

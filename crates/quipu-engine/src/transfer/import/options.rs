@@ -1,4 +1,4 @@
-//! What a person has to say because the input does not.
+//! Options for what an input leaves open.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -12,36 +12,36 @@ use quipu_core::Refusal;
 use super::report::Report;
 use super::{name, when};
 
-/// How to read what the input leaves open. The default: local times are UTC, and the order in dates is inferred.
+/// Options of reading. By default, local times are UTC, and the order of dates is inferred.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// Where the clock stood that local times were read from. Used by WhatsApp and Telegram.
+    /// Time zone of local times. Used by WhatsApp and Telegram.
     pub timezone: Option<Zone>,
     /// Whether dates start with the day or the month. Used by WhatsApp.
     pub date_order: Option<DateOrder>,
 }
 
-/// A file of a messenger: what is known of it besides its bytes.
+/// The file of a messenger, apart from its content.
 pub(super) struct ChatFile<'a> {
-    /// How many bytes stood before those that are read.
+    /// Number of bytes before the content.
     pub(super) start: u64,
-    /// What the file is called.
+    /// Name of the file.
     pub(super) name: &'a Arc<str>,
-    /// What a person said about it.
+    /// Options of reading.
     pub(super) options: &'a ReadOptions,
 }
 
-/// The rules of a time zone, from the database inside the binary: the same on every machine.
+/// A time zone from the bundled database, so that it is the same on every machine.
 #[derive(Debug, Clone)]
 pub struct Zone(TimeZone);
 
 impl FromStr for Zone {
     type Err = Refusal;
 
-    /// Reads an IANA name such as `Europe/Lisbon`, or an offset such as `+02:00`.
+    /// Parses an IANA name such as `Europe/Lisbon`, or an offset such as `+02:00`.
     ///
     /// # Errors
-    /// `Invalid` says what is read.
+    /// `Invalid` for anything else; the message gives examples.
     fn from_str(text: &str) -> Result<Self, Refusal> {
         let known = DateTimeParser::new().parse_time_zone_with(&TimeZoneDatabase::bundled(), text);
         known.map(Self).map_err(|_| {
@@ -61,7 +61,7 @@ pub enum DateOrder {
 }
 
 impl DateOrder {
-    /// The order as one word, as `FromStr` reads it.
+    /// The name of the order, as parsed by `FromStr`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::DayFirst => "dmy",
@@ -74,7 +74,7 @@ impl FromStr for DateOrder {
     type Err = Refusal;
 
     /// # Errors
-    /// `Invalid` lists the orders there are.
+    /// `Invalid` for an unknown name; the message lists the orders.
     fn from_str(text: &str) -> Result<Self, Refusal> {
         let orders = [Self::DayFirst, Self::MonthFirst];
         orders.into_iter().find(|order| order.as_str() == text).ok_or_else(|| {
@@ -83,7 +83,7 @@ impl FromStr for DateOrder {
     }
 }
 
-/// Turns local times into UTC, and says once that nobody said where they are local.
+/// Converts local times into UTC, and reports once if no time zone was given.
 pub(super) struct Clock<'a> {
     zone: Option<&'a Zone>,
     said: bool,
@@ -94,7 +94,8 @@ impl<'a> Clock<'a> {
         Self { zone: options.timezone.as_ref(), said: false }
     }
 
-    /// The time in UTC. One that a change of clocks skipped or repeated is taken with the rule from before the change.
+    /// The time in UTC. A time skipped or repeated by a change of clocks is converted with the offset from before the
+    /// change.
     pub(super) fn utc(&mut self, local: DateTime, report: &mut Report) -> Option<Timestamp> {
         if self.zone.is_none() && !self.said {
             self.said = true;

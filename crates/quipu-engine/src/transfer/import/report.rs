@@ -1,4 +1,4 @@
-//! What an import found, and what it had to skip or repair.
+//! Report of an import: counts, and what was skipped or repaired.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,9 +10,9 @@ use quipu_core::source::Source;
 /// Something that was skipped or repaired.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// Where in the input: `line 12, message 3`, `conv-26 D3:4`.
+    /// Place in the input: `line 12, message 3`, `conv-26 D3:4`.
     pub place: String,
-    /// What was wrong with it and what was done.
+    /// What was wrong, and what was done.
     pub reason: String,
 }
 
@@ -22,24 +22,24 @@ impl fmt::Display for Notice {
     }
 }
 
-/// What was read so far. Only what was handed on is counted.
+/// Counts of what was delivered so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Batches handed on.
+    /// Batches delivered.
     pub batches: u64,
-    /// Sources handed on.
+    /// Sources delivered.
     pub sources: u64,
-    /// Sources handed on whose time is unknown.
+    /// Delivered sources without a time.
     pub undated: u64,
     /// The earliest known time.
     pub earliest: Option<Timestamp>,
     /// The latest known time.
     pub latest: Option<Timestamp>,
-    /// The first `limit::IMPORT_NOTICES_MAX` things that were skipped or repaired.
+    /// The first `limit::IMPORT_NOTICES_MAX` notices.
     pub notices: Vec<Notice>,
-    /// How many more there were.
+    /// Number of further notices.
     pub notices_more: u64,
-    /// What was left out, counted by reason. Some of it is in the notices too.
+    /// What was left out, counted by reason. Some of it is also in the notices.
     pub left_out: BTreeMap<&'static str, u64>,
 }
 
@@ -52,14 +52,14 @@ impl Report {
         }
     }
 
-    /// Counts something that is in the input and not in the sources. Reasons are plurals, to stand behind a number.
+    /// Counts something that was not imported. Reasons are plural nouns that follow a number.
     pub(crate) fn leave_out(&mut self, reason: &'static str, count: u64) {
         if count > 0 {
             *self.left_out.entry(reason).or_default() += count;
         }
     }
 
-    /// What a batch adds to the counts.
+    /// The counts of a batch.
     pub(super) fn of(sources: &[Source]) -> Self {
         Self {
             batches: 1,

@@ -1,4 +1,4 @@
-//! Walks through a large JSON input without holding more than one element of it.
+//! Reads a large JSON input, holding one element at a time.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -11,32 +11,32 @@ use serde::{Deserializer, de};
 
 use super::fault::{Fault, ParseStop};
 
-/// What the input should look like.
+/// The expected form of the input.
 pub(super) struct Shape {
-    /// What the file is called in messages: `a LoCoMo file`.
+    /// Name of the file in messages: `a LoCoMo file`.
     pub(super) file: &'static str,
-    /// What one element is called: `conversation`.
+    /// Name of an element: `conversation`.
     pub(super) element: &'static str,
-    /// What several are called: `conversations`.
+    /// Plural of it: `conversations`.
     pub(super) elements: &'static str,
-    /// What was expected, for a file of another shape.
+    /// Description of the expected form, for messages.
     pub(super) expected: &'static str,
-    /// Keys of a top-level object that hold the elements. Without any, a top-level object is one element.
+    /// Keys of a top-level object that contain the elements. If empty, a top-level object is one element.
     pub(super) lists: &'static [&'static str],
-    /// The largest element, in bytes.
+    /// Largest element, in bytes.
     pub(super) bytes_max: u64,
 }
 
-/// What is done with each element; the number counts from 1.
+/// Called with each element and its number from 1.
 type Each<'a, T> = &'a mut dyn FnMut(usize, T) -> Result<(), ParseStop>;
 
 /// Calls `each` for every element of the top-level array, of a list in the top-level object, or for the one top-level
 /// object.
 ///
-/// An element is held whole; `start` is how many bytes were read before.
+/// One element is held at a time; `start` is the number of bytes read before.
 ///
 /// # Errors
-/// `each` failed, or the input is empty, cut, not JSON, nested too deep or not of the shape.
+/// `each` failed, or the input is empty, truncated, not JSON, nested too deeply or of another form.
 pub(super) fn elements<T: DeserializeOwned>(
     input: &mut dyn BufRead,
     start: u64,
@@ -47,10 +47,10 @@ pub(super) fn elements<T: DeserializeOwned>(
     walk(input, shape, &walked, Elements { each, walked: &walked, shape, top: true, element: PhantomData })
 }
 
-/// Reads the input with a visitor, which tells `walked` where elements end and why it stopped.
+/// Reads the input with a visitor, which records in `walked` the ends of elements and why it stopped.
 ///
 /// # Errors
-/// As for [`elements`].
+/// As [`elements`].
 pub(super) fn walk<V>(input: &mut dyn BufRead, shape: &Shape, walked: &Walked, visitor: V) -> Result<(), ParseStop>
 where
     V: for<'de> Visitor<'de, Value = ()>,
@@ -89,11 +89,11 @@ fn fault(error: &serde_json::Error, shape: &Shape, walked: &Walked) -> Fault {
     Fault::invalid(place, format!("{error}; {} is JSON in UTF-8", shape.file))
 }
 
-/// How far reading came, and why it stopped.
+/// The position of reading, and why it stopped.
 pub(super) struct Walked {
     bytes: Cell<u64>,
     element_start: Cell<u64>,
-    /// Elements that were read whole.
+    /// Number of elements read completely.
     numbered: Cell<usize>,
     /// True once something other than white space was read.
     words: Cell<bool>,
@@ -111,14 +111,14 @@ impl Walked {
         }
     }
 
-    /// Called when an element has been read. Gives its number, from 1.
+    /// Called after each element. Returns its number, from 1.
     pub(super) fn element(&self) -> usize {
         self.element_start.set(self.bytes.get());
         self.numbered.set(self.numbered.get() + 1);
         self.numbered.get()
     }
 
-    /// Keeps the reason aside, and gives the error that makes the parser stop.
+    /// Records the reason, and returns the error that stops the parser.
     pub(super) fn stop<E: de::Error>(&self, stop: ParseStop) -> E {
         *self.stop.borrow_mut() = Some(stop);
         E::custom("stopped")

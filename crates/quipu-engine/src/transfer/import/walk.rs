@@ -1,4 +1,4 @@
-//! Finds the files of a folder without leaving it, and without end.
+//! Lists the files of a folder, with limits and without following links.
 
 use std::fs;
 use std::io;
@@ -12,15 +12,14 @@ use crate::error::{Error, Result};
 /// A file below the folder.
 pub(super) struct FoundFile {
     pub(super) path: PathBuf,
-    /// Its path below the folder, with `/` between the parts.
+    /// Its path relative to the folder, with `/` as separator.
     pub(super) name: String,
     pub(super) bytes: u64,
 }
 
-/// Every plain file below the folder, ordered by name.
+/// Lists every regular file below the folder, ordered by name.
 ///
-/// What starts with a dot holds settings rather than texts, and links lead elsewhere: both are counted and left out, and
-/// so are folders deeper than `IMPORT_DEPTH_MAX`.
+/// Names that start with a dot, links, and folders deeper than `IMPORT_DEPTH_MAX` are counted and left out.
 ///
 /// # Errors
 /// - `NotFound`: a folder cannot be read.
@@ -56,7 +55,7 @@ pub(super) fn files(root: &Path, report: &mut Report) -> Result<Vec<FoundFile>> 
     Ok(found)
 }
 
-/// What is said when a path cannot be read.
+/// The error for an unreadable path.
 pub(super) fn unreadable(path: &Path, error: &io::Error) -> Error {
     Error::NotFound(format!("cannot read {}: {error}", path.display()))
 }

@@ -1,4 +1,4 @@
-//! Reads times as other systems write them. A time without a zone is taken as UTC.
+//! Parses times of other systems. A time without a zone is taken as UTC.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -8,10 +8,10 @@ use serde_json::{Number, Value};
 
 use super::name::quote;
 
-/// Numbers above this are milliseconds since 1970, others seconds.
+/// Larger numbers are milliseconds since 1970, others seconds.
 const SECONDS_MAX: f64 = 1e11;
 
-/// Reads RFC 3339, a date with or without a time, or a number of at least nine digits as in [`number`].
+/// Parses RFC 3339, a date with or without a time, or a number of at least nine digits as in [`number`].
 pub(super) fn text(raw: &str) -> Result<Timestamp, String> {
     let raw = raw.trim();
     if raw.len() >= 9
@@ -23,19 +23,19 @@ pub(super) fn text(raw: &str) -> Result<Timestamp, String> {
     if let Ok(time) = raw.parse::<Timestamp>() {
         return in_range(time).ok_or_else(|| not_a_time(raw));
     }
-    // A zone's name cannot be resolved without its rules, and ignoring it would shift the time.
+    // A zone name cannot be resolved here, and ignoring it would shift the time.
     if raw.contains('[') {
         return Err(not_a_time(raw));
     }
     raw.parse::<DateTime>().ok().and_then(utc).ok_or_else(|| not_a_time(raw))
 }
 
-/// Reads seconds since 1970, or milliseconds if the number is above 10¹¹.
+/// Parses seconds since 1970, or milliseconds if the number is above 10¹¹.
 pub(super) fn number(raw: &Number) -> Result<Timestamp, String> {
     raw.as_f64().and_then(seconds).ok_or_else(|| not_a_time(&raw.to_string()))
 }
 
-/// Reads a time from JSON. Null is an unknown time, not an error.
+/// Parses a time from JSON. Null is an unknown time, not an error.
 pub(super) fn json(raw: &Value) -> Result<Option<Timestamp>, String> {
     match raw {
         Value::Null => Ok(None),
@@ -45,7 +45,7 @@ pub(super) fn json(raw: &Value) -> Result<Option<Timestamp>, String> {
     }
 }
 
-/// Reads LoCoMo's `1:56 pm on 8 May, 2023`, else as [`text`].
+/// Parses LoCoMo's `1:56 pm on 8 May, 2023`, else as [`text`].
 pub(super) fn locomo(raw: &str) -> Result<Timestamp, String> {
     let civil = strtime::parse("%I:%M %p on %d %B, %Y", raw.trim()).and_then(|parsed| parsed.to_datetime());
     match civil {
@@ -54,7 +54,7 @@ pub(super) fn locomo(raw: &str) -> Result<Timestamp, String> {
     }
 }
 
-/// Reads LongMemEval's `2023/05/20 (Sat) 02:21`, else as [`text`]. The date counts, not the day of the week.
+/// Parses LongMemEval's `2023/05/20 (Sat) 02:21`, else as [`text`]. The day of the week is ignored.
 pub(super) fn longmemeval(raw: &str) -> Result<Timestamp, String> {
     let bare = match (raw.split_once('('), raw.split_once(')')) {
         (Some((before, _)), Some((_, after))) => format!("{} {}", before.trim(), after.trim()),
@@ -70,7 +70,7 @@ fn utc(civil: DateTime) -> Option<Timestamp> {
     local(civil, TimeZone::UTC)
 }
 
-/// What the clock on the wall showed, in UTC.
+/// Converts a local time into UTC.
 pub(super) fn local(civil: DateTime, zone: TimeZone) -> Option<Timestamp> {
     civil.to_zoned(zone).ok().and_then(|zoned| in_range(zoned.timestamp()))
 }
@@ -82,7 +82,7 @@ fn seconds(value: f64) -> Option<Timestamp> {
     fits.then(|| Timestamp::from_microsecond(micros.round() as i64).ok().and_then(in_range)).flatten()
 }
 
-/// Years 1 to 9999, to the microsecond. What lies outside is a damaged number rather than a time.
+/// Accepts years 1 to 9999, rounded to microseconds. Other values are damaged numbers rather than times.
 fn in_range(time: Timestamp) -> Option<Timestamp> {
     (time.to_zoned(TimeZone::UTC).year() >= 1).then(|| quipu_core::time::to_micros(time))
 }

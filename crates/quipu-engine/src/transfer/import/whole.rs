@@ -1,4 +1,4 @@
-//! Reads a file that is only understood as a whole.
+//! Reads a file as a whole.
 
 use std::io::{BufRead, Read};
 
@@ -6,10 +6,10 @@ use quipu_core::limit::IMPORT_FILE_BYTES_MAX;
 
 use super::fault::Fault;
 
-/// The whole input as text. `start` is how many bytes were read before, for messages.
+/// Reads the whole input as text. `start` is the number of bytes read before, for messages.
 ///
 /// # Errors
-/// The input cannot be read, is over `IMPORT_FILE_BYTES_MAX` bytes, or is not UTF-8.
+/// The input cannot be read, is larger than `IMPORT_FILE_BYTES_MAX` bytes, or is not UTF-8.
 pub(super) fn read(input: &mut dyn BufRead, start: u64) -> Result<String, Fault> {
     let mut bytes = Vec::new();
     if let Err(source) = input.take(IMPORT_FILE_BYTES_MAX + 1).read_to_end(&mut bytes) {

@@ -16,7 +16,6 @@ use super::super::fault::Fault;
 use super::frame::{Call, Route, when};
 use super::sent::NoQuery;
 use super::shape;
-use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -29,12 +28,13 @@ pub(super) fn routes() -> Vec<Route> {
 /// A message of a conversation.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ContextMessage")]
 struct Message {
     role: String,
     content: String,
 }
 
-/// What to pack.
+/// A request for the memory block of a prompt. One of `query`, `messages` and `session_id` is required.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("anyOf" = shape::asks()))]
@@ -42,74 +42,73 @@ struct ContextRequest {
     /// The question or task.
     #[schemars(with = "Option<shape::Question>")]
     query: Option<String>,
-    /// A conversation; its last message of the user's is then the question.
+    /// A conversation whose last user message is the question.
     messages: Option<Vec<Message>>,
-    /// What it is for: `plan`, `reflect`, `recall`, `decide` or `nudge`.
+    /// Purpose of the answer: `plan`, `reflect`, `recall`, `decide` or `nudge`.
     #[schemars(with = "Option<shape::Intent>")]
     intent: Option<Intent>,
-    /// The context of this session: base truth, turn log, what is recalled, and the last turns.
+    /// Build the context of this session: base truth, turn log, recalled items and the last turns.
     #[schemars(with = "Option<shape::Name>")]
     session_id: Option<String>,
-    /// The most it may cost, in tokens.
+    /// Token budget.
     #[schemars(range(max = quipu_core::limit::PACK_TOKENS_MAX))]
     max_tokens: Option<usize>,
-    /// What was known then: a version, a time or a date.
+    /// Answer from this version: a position, a time or a date. Defaults to now.
     #[schemars(with = "Option<shape::Version>")]
     as_of: Option<String>,
-    /// What "last week" is counted from.
+    /// Reference time for relative dates such as "last week". Defaults to now.
     now: Option<Timestamp>,
-    /// Count tokens by this tokenizer.
+    /// Tokenizer that counts the tokens.
     #[schemars(with = "Option<shape::Tokenizer>")]
     tokenizer: Option<String>,
-    /// Put whole ids before the lines, in the place of numbers. Not for the context of a session.
+    /// Mark the lines with full ids instead of numbers. Has no effect with `session_id`.
     #[serde(default)]
     ids: bool,
-    /// Ask the reader to cite the lines it uses. Not for the context of a session.
+    /// Add an instruction to cite the lines used. Has no effect with `session_id`.
     #[serde(default)]
     cite: bool,
 }
 
-/// What was packed.
+/// A pack, or the context of a session if the request names one.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "ContextResult")]
 enum Context {
     Pack(Box<PackShown>),
-    Session(Box<EngineReport<SessionContext>>),
+    Session(Box<SessionContext>),
 }
 
-/// A pack.
+/// The memory block of a prompt.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ContextPack")]
 struct PackShown {
-    /// What to put into a prompt: `stable`, then `changing`.
+    /// Text for the prompt: `stable`, then `changing`.
     text: String,
-    /// What must never be forgotten and who the user is, as one block: the same for every question.
+    /// Permanent facts and the user's profile as one block; it does not depend on the question.
     stable: String,
-    /// What was found for the question, as one block; empty without any.
+    /// Items found for the question as one block; may be empty.
     changing: String,
-    /// What was wanted of memory: `nothing`, `task`, `memory`, or `unknown` if memory seems to have nothing about it.
-    #[schemars(with = "String")]
+    /// What the question needs of memory: `nothing`, `task`, `memory`, or `unknown` if nothing relevant is stored.
     need: RequestNeed,
-    /// The lines that stand for items, with their ids, origins and words.
-    lines: Vec<EngineReport<PackLine>>,
-    sections: Vec<EngineReport<Packed>>,
-    /// Whether memory answers the question.
-    decision: EngineReport<RecallDecision>,
-    /// Items in it.
-    #[schemars(with = "Vec<String>")]
+    /// Lines of the pack with the ids, sources and texts of their items.
+    lines: Vec<PackLine>,
+    sections: Vec<Packed>,
+    /// Whether the memory answers the question.
+    decision: RecallDecision,
+    /// Items in the pack.
     citations: Vec<ItemId>,
-    /// Items that were found and are not in it, best first; ask for them by id.
-    #[schemars(with = "Vec<String>")]
+    /// Items found but not in the pack, best first. They can be read by id.
     omitted: Vec<ItemId>,
     /// Paths of the core document that did not fit.
     omitted_paths: Vec<String>,
     tokens: usize,
-    /// The tokenizer they were counted by.
+    /// Tokenizer that counted the tokens.
     counted_by: String,
-    /// The same pack can be had again by it.
+    /// Id of the pack; it reproduces the pack.
     pack_id: String,
-    /// The version it was made of.
+    /// Version of the memory the pack was built from.
     version: Seq,
-    /// What recall had to do without, if it did.
+    /// What recall had to do without, for example vectors. Null if nothing was missing.
     degraded: Option<String>,
 }
 
@@ -131,7 +130,7 @@ fn context(call: &Call<'_>, asked: ContextRequest) -> Result<Context, Fault> {
             tokenizer: asked.tokenizer,
             ..SessionContextOptions::of(session)
         };
-        return Ok(Context::Session(Box::new(EngineReport(session_context(call.engine, &user, &options)?))));
+        return Ok(Context::Session(Box::new(session_context(call.engine, &user, &options)?)));
     }
     let missing = || Fault::invalid("what to pack? give query, or messages with one of the user's").at("query");
     let query = query.ok_or_else(missing)?;
@@ -151,9 +150,9 @@ fn context(call: &Call<'_>, asked: ContextRequest) -> Result<Context, Fault> {
         stable: made.pack.stable,
         changing: made.pack.changing,
         need: made.pack.need,
-        lines: made.pack.lines.into_iter().map(EngineReport).collect(),
-        sections: made.pack.sections.into_iter().map(EngineReport).collect(),
-        decision: EngineReport(made.decision),
+        lines: made.pack.lines,
+        sections: made.pack.sections,
+        decision: made.decision,
         citations: made.pack.citations,
         omitted: made.pack.omitted,
         omitted_paths: made.pack.omitted_paths,
@@ -165,11 +164,11 @@ fn context(call: &Call<'_>, asked: ContextRequest) -> Result<Context, Fault> {
     })))
 }
 
-fn packed(call: &Call<'_>, _: NoQuery) -> Result<EngineReport<Reproduced>, Fault> {
+fn packed(call: &Call<'_>, _: NoQuery) -> Result<Reproduced, Fault> {
     let (user, id) = (call.user()?, call.part("pack_id")?);
     match reproduce(call.engine, &user, id) {
         // It looks like one, and no pack was ever called so.
         Err(Error::Invalid(why)) if id.starts_with("pack_") => Err(Error::NotFound(why).into()),
-        made => Ok(EngineReport(made?)),
+        made => Ok(made?),
     }
 }

@@ -15,7 +15,6 @@ use super::frame::{Call, Route, when};
 use super::page;
 use super::sent::listed;
 use super::shape;
-use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -25,21 +24,23 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Which version.
+/// Selects a version.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct At {
-    /// A version: `now`, a position, a time or a date.
+    /// A version: `now`, a position, a time or a date. Defaults to `now`.
     #[schemars(with = "Option<shape::Version>")]
     pub(super) at: Option<String>,
 }
 
-/// A document at a version.
+/// The core document at a version.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CoreDocument")]
 struct Core {
     user_id: String,
-    /// The position of the newest event it was made of.
+    /// Position of the newest event the document includes.
     version: Seq,
+    /// Free-form JSON: the user's own fields under the categories of the memory.
     document: Value,
 }
 
@@ -52,35 +53,37 @@ fn core(call: &Call<'_>, asked: At) -> Result<Core, Fault> {
     Ok(Core { user_id: user.to_string(), version, document })
 }
 
-/// A change of the core document.
+/// A change of the core document, as a JSON Patch.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "CorePatchRequest")]
 struct MemoryEvent {
-    /// The sender's name of it: sent again it has no second effect, as with an `Idempotency-Key`.
+    /// The sender's id of the change; it works as an `Idempotency-Key`.
     #[schemars(with = "Option<shape::Line>")]
     id: Option<String>,
-    /// When the sender made it. The ledger has its own time, that of recording.
+    /// The sender's time of the change. Ignored: the ledger records its own time.
     #[expect(dead_code, reason = "senders of this form have it; what counts is the ledger's time")]
     timestamp: Option<Timestamp>,
-    /// Who makes it: `user` only. What an agent or a tool proposes goes through `/memory/write`, where it is judged.
+    /// Author of the change; only `user` is accepted. Proposals of agents and tools go to `/memory/write`.
     actor: Option<ActorIn>,
-    /// The message or tool it came from.
+    /// Reference to the message or tool the change came from.
     #[schemars(with = "Option<shape::Remark>")]
     source: Option<String>,
-    /// How sure, 0 to 1.
+    /// Confidence, 0 to 1.
     #[schemars(with = "Option<shape::Share>")]
     confidence: Option<f64>,
-    /// Why.
+    /// The reason, stored with the event.
     #[schemars(with = "Option<shape::Remark>")]
     rationale: Option<String>,
-    /// The operations.
+    /// The operations (RFC 6902).
     #[schemars(with = "shape::Patch")]
     patch: Patch,
 }
 
-/// Who does something.
+/// Author of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "RequestActor")]
 pub(super) enum ActorIn {
     User,
     Agent,
@@ -88,7 +91,7 @@ pub(super) enum ActorIn {
     Tool,
 }
 
-fn patch(call: &Call<'_>, event: MemoryEvent) -> Result<EngineReport<Receipt>, Fault> {
+fn patch(call: &Call<'_>, event: MemoryEvent) -> Result<Receipt, Fault> {
     let user = call.user()?;
     if event.actor.is_some_and(|actor| actor != ActorIn::User) {
         let why =
@@ -107,50 +110,52 @@ fn patch(call: &Call<'_>, event: MemoryEvent) -> Result<EngineReport<Receipt>, F
         Error::Invalid(why) => Error::Refused(why),
         other => other,
     };
-    call.writing(&user, |memory| edit_core(call.engine, memory, &edit, &options).map_err(refused)).map(EngineReport)
+    call.writing(&user, |memory| edit_core(call.engine, memory, &edit, &options).map_err(refused))
 }
 
-/// Which episodes.
+/// Selects episodes.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct EpisodesAsked {
-    /// Topics, a comma between two.
+struct EpisodesQuery {
+    /// Topics, separated by commas.
     topics: Option<String>,
-    /// Pointers into the core document, a comma between two.
+    /// JSON Pointers into the core document, separated by commas.
     paths: Option<String>,
-    /// How many; 5 unless asked otherwise.
+    /// Number of episodes. Defaults to 5.
     #[schemars(with = "Option<shape::Limit>")]
     k: Option<usize>,
-    /// A version: `now`, a position, a time or a date.
+    /// A version: `now`, a position, a time or a date. Defaults to `now`.
     #[schemars(with = "Option<shape::Version>")]
     at: Option<String>,
 }
 
-/// An episode and what it is worth to the question.
+/// An episode and its score.
 #[derive(Clone, Serialize, JsonSchema)]
+#[schemars(rename = "ScoredEpisode")]
 struct Scored {
-    /// Three for each topic it shares, four for each path, and its importance.
+    /// Importance, plus 3 for each shared topic and 4 for each shared path.
     score: u32,
     #[serde(flatten)]
-    episode: EngineReport<Episode>,
+    episode: Episode,
 }
 
 /// Episodes, best first.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EpisodeList")]
 struct Episodes {
     items: Vec<Scored>,
-    /// The same, by the name they had before. Use `items`.
+    /// The same under an older name. Use `items`.
     #[schemars(extend("deprecated" = true))]
     episodes: Vec<Scored>,
 }
 
-fn episodes(call: &Call<'_>, asked: EpisodesAsked) -> Result<Episodes, Fault> {
+fn episodes(call: &Call<'_>, asked: EpisodesQuery) -> Result<Episodes, Fault> {
     let user = call.user()?;
     let k = page::limit(asked.k.or(Some(5))).map_err(|fault| fault.at("k"))?;
     let at: When = when(asked.at.as_deref(), "at")?;
     let (topics, paths) = (listed(asked.topics.as_deref()), listed(asked.paths.as_deref()));
     let found = episodes_about(call.engine, &user, Some(at), &topics, &paths, k)?;
-    let scored = found.into_iter().map(|(score, episode)| Scored { score, episode: EngineReport(episode) });
+    let scored = found.into_iter().map(|(score, episode)| Scored { score, episode: episode });
     let items: Vec<Scored> = scored.collect();
     Ok(Episodes { episodes: items.clone(), items })
 }

@@ -400,7 +400,7 @@ async fn run(
     let sent = collect(app, parts, body, bytes_max).await?;
     let left_at = if route.is_live { live::left_at(&headers)? } else { None };
     if route.is_live && live::is_wanted(&headers) {
-        let asked: LiveAsked = sent::query(&sent)?;
+        let asked: LiveQuery = sent::query(&sent)?;
         let user = path.get("user_id").map(|user| UserId::parse(user));
         let user = user.ok_or_else(|| Error::Bug("a live path names no user".to_owned()))?;
         let user = user.map_err(|refusal| Fault::invalid(refusal.to_string()).at("user_id"))?;
@@ -421,7 +421,7 @@ async fn run(
 /// From where on events are told.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LiveAsked {
+struct LiveQuery {
     after: Option<Seq>,
 }
 

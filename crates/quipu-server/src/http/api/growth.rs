@@ -8,7 +8,6 @@ use serde::Deserialize;
 use super::super::fault::Fault;
 use super::frame::{Call, Route};
 use super::shape;
-use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -23,26 +22,27 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What is to become a category.
+/// A pattern to turn into a category.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "PromoteRequest")]
 struct Promote {
-    /// The pattern, as it was proposed.
+    /// Key of the proposed pattern.
     #[schemars(with = "shape::Line")]
     candidate: String,
-    /// What the category is called, if not as it is proposed.
+    /// Name of the category. Defaults to the proposed one.
     #[serde(rename = "proposedName", alias = "proposed_name")]
     #[schemars(with = "Option<shape::Name>")]
     proposed_name: Option<String>,
-    /// Why.
+    /// The reason, stored with the event.
     #[schemars(with = "Option<shape::Remark>")]
     rationale: Option<String>,
-    /// Only show what it would do.
+    /// Report the effect without recording anything.
     #[serde(default)]
     dry_run: bool,
 }
 
-fn promoted(call: &Call<'_>, asked: Promote) -> Result<EngineReport<PromoteReport>, Fault> {
+fn promoted(call: &Call<'_>, asked: Promote) -> Result<PromoteReport, Fault> {
     let user = call.user()?;
     let request = PromoteRequest {
         candidate: asked.candidate,
@@ -51,23 +51,24 @@ fn promoted(call: &Call<'_>, asked: Promote) -> Result<EngineReport<PromoteRepor
         idempotency_key: call.idempotency_key.clone(),
         dry_run: asked.dry_run,
     };
-    call.writing(&user, |memory| promote(call.engine, memory, &request)).map(EngineReport)
+    call.writing(&user, |memory| promote(call.engine, memory, &request))
 }
 
-/// Whose memory is compacted.
+/// A memory to compact.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "CompactRequest")]
 struct Compact {
-    /// Whose memory; the key's user, or the server's, if it is not said.
+    /// User whose memory it is. Defaults to the user of the key, then of the server.
     #[schemars(with = "Option<shape::UserName>")]
     user_id: Option<String>,
-    /// Only show what it would do.
+    /// Report the effect without recording anything.
     #[serde(default)]
     dry_run: bool,
 }
 
-fn compacted(call: &Call<'_>, asked: Compact) -> Result<EngineReport<CompactReport>, Fault> {
+fn compacted(call: &Call<'_>, asked: Compact) -> Result<CompactReport, Fault> {
     let user = call.own_user(asked.user_id.as_deref())?;
     let options = ConsolidateOptions { dry_run: asked.dry_run, ..ConsolidateOptions::default() };
-    call.writing(&user, |memory| compact(call.engine, memory, &options)).map(EngineReport)
+    call.writing(&user, |memory| compact(call.engine, memory, &options))
 }

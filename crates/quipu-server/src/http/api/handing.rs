@@ -8,11 +8,9 @@ use quipu_engine::ports::{Scope, Signer};
 use quipu_engine::{Error, IngestOptions, IngestReport, bundle, ingest_given};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::super::fault::Fault;
 use super::frame::{Answered, Call, Route, parsed, schema};
-use super::shown::EngineReport;
 
 /// What an export may be besides JSON: pages, and a bundle, which is JSON line by line.
 const KINDS: &[&str] = &["text/markdown", "application/jsonl"];
@@ -20,36 +18,55 @@ const KINDS: &[&str] = &["text/markdown", "application/jsonl"];
 pub(super) fn routes() -> Vec<Route> {
     let export = "Everything, in a shape others read";
     vec![
-        Route::of_query(Method::GET, "/memory/{user_id}/export", export, KINDS, schema::<Value>, exported),
+        Route::of_query(Method::GET, "/memory/{user_id}/export", export, KINDS, schema::<ExportedJson>, exported),
         Route::post("/memory/{user_id}/import", "Takes up what another system wrote", imported).large().grave(),
     ]
 }
 
-/// In which shape.
+/// Format of an export.
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum ShapeIn {
-    /// Everything: the core document, every item with its history, every word.
+    /// Everything: the core document, every item with its history, every source.
     #[default]
     Json,
     /// The pages of the topics in one text.
     Markdown,
-    /// What holds now, as mem0 lists it.
+    /// Current memories, as mem0 lists them.
     Mem0,
     /// The whole ledger, signed.
     Bundle,
 }
 
-/// What is handed on.
+/// Selects the format of an export.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ExportAsked {
-    /// `json` (usual), `markdown`, `mem0` or `bundle`.
+struct ExportQuery {
+    /// `json` (the default), `markdown`, `mem0` or `bundle`.
     #[serde(default)]
     format: ShapeIn,
 }
 
-fn exported(call: &Call<'_>, asked: ExportAsked) -> Result<Answered, Fault> {
+/// The export as JSON: an object with `format` `json`, a list of memories with `mem0`. Free-form: each follows the version it names.
+struct ExportedJson;
+
+impl JsonSchema for ExportedJson {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ExportedJson".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "The export in the format of the query. Free-form JSON: an object for `json`, the memories for `mem0`.",
+        })
+    }
+}
+
+fn exported(call: &Call<'_>, asked: ExportQuery) -> Result<Answered, Fault> {
     let user = call.user()?;
     let (text, kind) = match asked.format {
         ShapeIn::Json => (export(call.engine, &user, ExportFormat::Json)?, "application/json"),
@@ -65,50 +82,53 @@ fn signer<'a>(call: &'a Call<'_>) -> Result<&'a dyn Signer, Fault> {
     Ok(call.app.signer.as_deref().ok_or_else(none)?)
 }
 
-/// The order of day and month.
+/// Order of day and month in dates.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "DateOrder")]
 enum OrderIn {
     Dmy,
     Mdy,
 }
 
-/// A file another system wrote.
+/// A file of another system to import. One of `text` and `base64` is required.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ImportRequest")]
 struct Import {
     /// `chatgpt`, `claude`, `openai`, `mem0`, `memory-jsonl`, `whatsapp`, `telegram`, `markdown`, `text`, `locomo`, `longmemeval`;
-    /// `bundle` makes a new memory of a whole ledger.
+    /// `bundle` creates a memory from a signed ledger.
     format: String,
     /// The file, if it is text.
     text: Option<String>,
     /// The file in base64, if it is an archive.
     base64: Option<String>,
-    /// What the file is called; it names the import, and conversations that have no name.
+    /// File name. It names the import and conversations without a name.
     name: Option<String>,
-    /// Only this conversation of it.
+    /// Import this conversation only.
     conversation: Option<String>,
-    /// What people say in it are the user's own words: they may say who the user is.
+    /// Treat messages of people as the user's own words.
     #[serde(default)]
     mine: bool,
-    /// Keep the words and read nothing out of them.
+    /// Store the texts without extracting facts.
     #[serde(default)]
     words_only: bool,
-    /// Where the clock stood that local times were read from: `Europe/Lisbon`, `+02:00`.
+    /// Time zone of local times in the file: `Europe/Lisbon`, `+02:00`.
     timezone: Option<String>,
-    /// Whether dates begin with the day or the month.
+    /// Order of day and month in dates.
     date_order: Option<OrderIn>,
-    /// Only say what it would do.
+    /// Report the effect without recording anything.
     #[serde(default)]
     dry_run: bool,
 }
 
-/// What was taken up.
+/// Report of an import, or the receipt of a restored ledger.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "ImportResult")]
 enum Imported {
-    Read(Box<EngineReport<IngestReport>>),
-    Ledger { restored: Box<EngineReport<quipu_engine::files::RestoredFolder>>, public_key: String },
+    Read(Box<IngestReport>),
+    Ledger { restored: Box<quipu_engine::files::RestoredFolder>, public_key: String },
 }
 
 fn imported(call: &Call<'_>, asked: Import) -> Result<Imported, Fault> {
@@ -143,7 +163,7 @@ fn imported(call: &Call<'_>, asked: Import) -> Result<Imported, Fault> {
     };
     let name = asked.name.as_deref().unwrap_or("upload");
     let (report, fault) = ingest_given(call.engine, format, (name, &bytes), &options, &mut |_| {});
-    let Some(fault) = fault else { return Ok(Imported::Read(Box::new(EngineReport(report)))) };
+    let Some(fault) = fault else { return Ok(Imported::Read(Box::new(report))) };
     let recorded: u64 = report.conversations.iter().map(|part| part.new).sum();
     if recorded == 0 || asked.dry_run {
         return Err(fault.into());
@@ -165,5 +185,5 @@ fn taken_up(call: &Call<'_>, user: &quipu_core::id::UserId, text: &str, dry_run:
         return Err(Fault::invalid(told).at("user_id"));
     }
     let (restored, verdict) = bundle::import_bundle(call.engine, text, None, signer, dry_run, &mut |_| {})?;
-    Ok(Imported::Ledger { restored: Box::new(EngineReport(restored)), public_key: verdict.public_key })
+    Ok(Imported::Ledger { restored: Box::new(restored), public_key: verdict.public_key })
 }

@@ -10,7 +10,6 @@ use super::core::At;
 use super::frame::{Call, Route, when};
 use super::sent::NoQuery;
 use super::shape;
-use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -26,36 +25,38 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-fn item(call: &Call<'_>, asked: At) -> Result<EngineReport<ItemView>, Fault> {
+fn item(call: &Call<'_>, asked: At) -> Result<ItemView, Fault> {
     let at = when(asked.at.as_deref(), "at")?;
-    Ok(EngineReport(look(call.engine, &call.user()?, call.part("item_id")?, at)?))
+    Ok(look(call.engine, &call.user()?, call.part("item_id")?, at)?)
 }
 
-fn why(call: &Call<'_>, _: NoQuery) -> Result<EngineReport<ItemHistory>, Fault> {
-    Ok(EngineReport(history(call.engine, &call.user()?, call.part("item_id")?)?))
+fn why(call: &Call<'_>, _: NoQuery) -> Result<ItemHistory, Fault> {
+    Ok(history(call.engine, &call.user()?, call.part("item_id")?)?)
 }
 
-/// What a person says of an item.
+/// Changes of an item. One of `pinned`, `rating` and `user_fact_score` or a `text` is required.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("anyOf" = shape::one_of(&["pinned", "rating", "user_fact_score"])))]
+#[schemars(rename = "ItemChangeRequest")]
 struct ItemChange {
-    /// Keep it in view, or no longer.
+    /// Pin or unpin the item.
     pinned: Option<bool>,
-    /// From -2 to 2; 0 takes a rating back.
+    /// Rating from -2 to 2; 0 removes the rating.
     #[schemars(range(min = -2, max = 2))]
     rating: Option<i8>,
-    /// Of a fact: from 0 to 10, the user's own.
+    /// Importance of a fact to the user, 0 to 10.
     #[schemars(range(max = 10))]
     user_fact_score: Option<u8>,
-    /// What it says, in the user's own words. What it said before stays in the history.
+    /// New text in the user's own words. The history keeps the earlier text.
     text: Option<String>,
 }
 
-/// What was recorded of it.
+/// Receipts of the recorded changes.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ItemChangeReceipts")]
 struct Changed {
-    receipts: Vec<EngineReport<Receipt>>,
+    receipts: Vec<Receipt>,
 }
 
 fn change(call: &Call<'_>, asked: ItemChange) -> Result<Changed, Fault> {
@@ -68,7 +69,7 @@ fn change(call: &Call<'_>, asked: ItemChange) -> Result<Changed, Fault> {
             return Err(Fault::invalid(why).at("text"));
         }
         let receipts = call.writing(&user, |memory| reword(call.engine, memory, name, &text))?;
-        return Ok(Changed { receipts: receipts.into_iter().map(EngineReport).collect() });
+        return Ok(Changed { receipts });
     }
     if !is_marked && user_fact_score.is_none() {
         return Err(Fault::invalid("nothing to change: give pinned, rating, user_fact_score or text"));
@@ -84,5 +85,5 @@ fn change(call: &Call<'_>, asked: ItemChange) -> Result<Changed, Fault> {
     if rating.is_some_and(|rating| !(-2..=2).contains(&rating)) {
         return Err(Fault::invalid("a rating goes from -2 to 2").at("rating"));
     }
-    Ok(Changed { receipts: call.writing(&user, changed)?.into_iter().map(EngineReport).collect() })
+    Ok(Changed { receipts: call.writing(&user, changed)? })
 }

@@ -9,7 +9,6 @@ use super::super::fault::Fault;
 use super::frame::{Call, Route};
 use super::sent::NoQuery;
 use super::shape;
-use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -19,24 +18,26 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Every key.
+/// All keys, without secrets.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "KeyList")]
 struct Listed {
-    items: Vec<EngineReport<KeyShown>>,
-    /// The same, by the name they had before. Use `items`.
+    items: Vec<KeyShown>,
+    /// The same under an older name. Use `items`.
     #[schemars(extend("deprecated" = true))]
-    keys: Vec<EngineReport<KeyShown>>,
+    keys: Vec<KeyShown>,
 }
 
 fn list(call: &Call<'_>, _: NoQuery) -> Result<Listed, Fault> {
     call.must_see_all()?;
-    let items: Vec<_> = call.app.keys.list()?.into_iter().map(EngineReport).collect();
+    let items = call.app.keys.list()?;
     Ok(Listed { keys: items.clone(), items })
 }
 
-/// What a key is to open.
+/// Scope of a key.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "KeyScope")]
 enum ScopeIn {
     Read,
     Write,
@@ -55,28 +56,28 @@ impl From<ScopeIn> for Scope {
     }
 }
 
-/// A key that is wanted.
+/// A key to create.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewKeyRequest {
-    /// What it is called.
+    /// Name of the key.
     #[schemars(with = "shape::Name")]
     name: String,
     #[schemars(length(min = 1))]
     scopes: Vec<ScopeIn>,
-    /// The only user it opens anything of; without one it opens all.
+    /// Restrict the key to this user. Defaults to all users.
     #[schemars(with = "Option<shape::UserName>")]
     user_id: Option<String>,
 }
 
-fn create(call: &Call<'_>, asked: NewKeyRequest) -> Result<EngineReport<NewKey>, Fault> {
+fn create(call: &Call<'_>, asked: NewKeyRequest) -> Result<NewKey, Fault> {
     call.must_see_all()?;
     let user = asked.user_id.as_deref().map(|name| call.user_named(name, "user_id")).transpose()?;
     let scopes: Vec<Scope> = asked.scopes.into_iter().map(Scope::from).collect();
-    Ok(EngineReport(call.app.keys.create(&asked.name, &scopes, user.as_ref())?))
+    Ok(call.app.keys.create(&asked.name, &scopes, user.as_ref())?)
 }
 
-fn revoke(call: &Call<'_>) -> Result<EngineReport<KeyShown>, Fault> {
+fn revoke(call: &Call<'_>) -> Result<KeyShown, Fault> {
     call.must_see_all()?;
-    Ok(EngineReport(call.app.keys.revoke(call.part("key_id")?)?))
+    Ok(call.app.keys.revoke(call.part("key_id")?)?)
 }

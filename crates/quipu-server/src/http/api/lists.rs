@@ -16,7 +16,6 @@ use super::frame::{Call, Route, when};
 use super::page::{Page, page};
 use super::sent::NoQuery;
 use super::shape;
-use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -36,28 +35,28 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Which facts.
+/// Selects facts.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct FactsAsked {
-    /// What was known then: a version, a time or a date.
+struct FactsQuery {
+    /// Answer from this version: a position, a time or a date. Defaults to now.
     #[schemars(with = "Option<shape::Version>")]
     at: Option<String>,
-    /// What held then.
+    /// List what was true at this time. Defaults to now.
     valid_at: Option<Timestamp>,
-    /// Also what holds no longer, never held, waits or was taken back.
+    /// Include facts that ended, were corrected or retracted, or wait for a review.
     #[serde(default)]
     all: bool,
     subject: Option<String>,
     predicate: Option<String>,
-    /// Only those after this one.
+    /// Start after this entry: `next` of the page before.
     #[schemars(with = "Option<shape::Place>")]
     after: Option<String>,
     #[schemars(with = "Option<shape::Limit>")]
     limit: Option<usize>,
 }
 
-fn all_facts(call: &Call<'_>, asked: FactsAsked) -> Result<Page<EngineReport<FactShown>>, Fault> {
+fn all_facts(call: &Call<'_>, asked: FactsQuery) -> Result<Page<FactShown>, Fault> {
     let options = FactOptions {
         at: Some(when(asked.at.as_deref(), "at")?),
         valid_at: asked.valid_at,
@@ -66,98 +65,98 @@ fn all_facts(call: &Call<'_>, asked: FactsAsked) -> Result<Page<EngineReport<Fac
         predicate: asked.predicate,
     };
     let found = facts(call.engine, &call.user()?, &options)?;
-    page(found, asked.after.as_deref(), asked.limit, |one| one.fact.id.to_string(), EngineReport)
+    page(found, asked.after.as_deref(), asked.limit, |one| one.fact.id.to_string())
 }
 
-/// Which entries of a list.
+/// Selects entries of a list.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ListAsked {
-    /// What was known then: a version, a time or a date.
+struct ListQuery {
+    /// Answer from this version: a position, a time or a date. Defaults to now.
     #[schemars(with = "Option<shape::Version>")]
     at: Option<String>,
-    /// Also what is over.
+    /// Include completed, dropped and outdated entries.
     #[serde(default)]
     all: bool,
-    /// Only those after this one.
+    /// Start after this entry: `next` of the page before.
     #[schemars(with = "Option<shape::Place>")]
     after: Option<String>,
     #[schemars(with = "Option<shape::Limit>")]
     limit: Option<usize>,
 }
 
-fn all_tasks(call: &Call<'_>, asked: ListAsked) -> Result<Page<EngineReport<Task>>, Fault> {
+fn all_tasks(call: &Call<'_>, asked: ListQuery) -> Result<Page<Task>, Fault> {
     let found = tasks(call.engine, &call.user()?, Some(when(asked.at.as_deref(), "at")?), asked.all)?;
-    page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string(), EngineReport)
+    page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string())
 }
 
-fn all_tenets(call: &Call<'_>, asked: ListAsked) -> Result<Page<EngineReport<Tenet>>, Fault> {
+fn all_tenets(call: &Call<'_>, asked: ListQuery) -> Result<Page<Tenet>, Fault> {
     let found = tenets(call.engine, &call.user()?, Some(when(asked.at.as_deref(), "at")?), asked.all)?;
-    page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string(), EngineReport)
+    page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string())
 }
 
-/// Which entries of a list that has nothing that is over.
+/// Selects entries of a list.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct PlainAsked {
-    /// What was known then: a version, a time or a date.
+struct PlainQuery {
+    /// Answer from this version: a position, a time or a date. Defaults to now.
     #[schemars(with = "Option<shape::Version>")]
     at: Option<String>,
-    /// Only those after this one.
+    /// Start after this entry: `next` of the page before.
     #[schemars(with = "Option<shape::Place>")]
     after: Option<String>,
     #[schemars(with = "Option<shape::Limit>")]
     limit: Option<usize>,
 }
 
-fn all_notes(call: &Call<'_>, asked: PlainAsked) -> Result<Page<EngineReport<Note>>, Fault> {
+fn all_notes(call: &Call<'_>, asked: PlainQuery) -> Result<Page<Note>, Fault> {
     let found = notes(call.engine, &call.user()?, Some(when(asked.at.as_deref(), "at")?))?;
-    page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string(), EngineReport)
+    page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string())
 }
 
-fn all_sessions(call: &Call<'_>, asked: PlainAsked) -> Result<Page<EngineReport<SessionShown>>, Fault> {
+fn all_sessions(call: &Call<'_>, asked: PlainQuery) -> Result<Page<SessionShown>, Fault> {
     let found = sessions(call.engine, &call.user()?, when(asked.at.as_deref(), "at")?)?;
-    page(found, asked.after.as_deref(), asked.limit, |one| one.session_id.clone(), EngineReport)
+    page(found, asked.after.as_deref(), asked.limit, |one| one.session_id.clone())
 }
 
-fn one_session(call: &Call<'_>, asked: At) -> Result<EngineReport<SessionState>, Fault> {
+fn one_session(call: &Call<'_>, asked: At) -> Result<SessionState, Fault> {
     let at = when(asked.at.as_deref(), "at")?;
-    Ok(EngineReport(session(call.engine, &call.user()?, call.part("session_id")?, at)?))
+    Ok(session(call.engine, &call.user()?, call.part("session_id")?, at)?)
 }
 
-/// Which conflicts.
+/// Selects conflicts.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ConflictsAsked {
-    /// Only those after this one.
+struct ConflictsQuery {
+    /// Start after this entry: `next` of the page before.
     #[schemars(with = "Option<shape::Place>")]
     after: Option<String>,
     #[schemars(with = "Option<shape::Limit>")]
     limit: Option<usize>,
 }
 
-fn all_conflicts(call: &Call<'_>, asked: ConflictsAsked) -> Result<Page<EngineReport<Conflict>>, Fault> {
+fn all_conflicts(call: &Call<'_>, asked: ConflictsQuery) -> Result<Page<Conflict>, Fault> {
     let found = conflicts(call.engine, &call.user()?)?;
-    page(found, asked.after.as_deref(), asked.limit, |one| one.contested.fact.id.to_string(), EngineReport)
+    page(found, asked.after.as_deref(), asked.limit, |one| one.contested.fact.id.to_string())
 }
 
-/// Which topics.
+/// Selects topics.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct TopicsAsked {
-    /// Only those after this one.
+struct TopicsQuery {
+    /// Start after this entry: `next` of the page before.
     #[schemars(with = "Option<shape::Place>")]
     after: Option<String>,
     #[schemars(with = "Option<shape::Limit>")]
     limit: Option<usize>,
 }
 
-fn all_topics(call: &Call<'_>, asked: TopicsAsked) -> Result<Page<EngineReport<TopicMemory>>, Fault> {
+fn all_topics(call: &Call<'_>, asked: TopicsQuery) -> Result<Page<TopicMemory>, Fault> {
     let mut topics = files::glance(call.engine, &call.user()?)?.topics.clone();
     topics.sort_by_key(|topic| (std::cmp::Reverse(topic.last_day), topic.topic.clone()));
-    page(topics, asked.after.as_deref(), asked.limit, |one| one.topic.clone(), EngineReport)
+    page(topics, asked.after.as_deref(), asked.limit, |one| one.topic.clone())
 }
 
-fn global(call: &Call<'_>, _: NoQuery) -> Result<EngineReport<GlobalMemory>, Fault> {
-    Ok(EngineReport(files::glance(call.engine, &call.user()?)?.global.clone()))
+fn global(call: &Call<'_>, _: NoQuery) -> Result<GlobalMemory, Fault> {
+    Ok(files::glance(call.engine, &call.user()?)?.global.clone())
 }

@@ -13,12 +13,12 @@ pub(super) fn routes() -> Vec<Route> {
     vec![Route::post("/v1/memory-tool", about, run).needs(Scope::Read)]
 }
 
-/// The tool's input, as the model gave it, and whose files.
+/// Input of the tool, and the user whose files it works on.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct MemoryToolRequest {
     command: CommandName,
-    /// Whose memory; the key's user, or the server's, if it is not said.
+    /// User whose memory it is. Defaults to the user of the key, then of the server.
     user_id: Option<String>,
     path: Option<String>,
     /// First and last line; -1 is the end.

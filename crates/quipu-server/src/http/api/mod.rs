@@ -16,7 +16,6 @@ mod page;
 mod people;
 mod sent;
 mod shape;
-mod shown;
 mod store;
 mod tiers;
 mod turns;

@@ -6,12 +6,15 @@ use axum::extract::Extension;
 use axum::http::Method;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use quipu_engine::Announcement;
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
+use super::super::health::{Readiness, ServerVersion};
 use super::frame::Route;
 use super::{routes, shape};
+use crate::maintenance::MaintenanceStatus;
 
 /// Paths that are not rows of the table, with what they are.
 const BESIDE: [(&str, &str, &str); 7] = [
@@ -60,11 +63,43 @@ pub(in super::super) async fn shown_document(Extension(page): Extension<Arc<Stri
     ([(CONTENT_TYPE, "application/json")], page.to_string()).into_response()
 }
 
+/// Generators of schemas. What is received and what is sent follow different contracts of serde.
+struct Schemas {
+    /// Of queries, whose fields become parameters.
+    queries: SchemaGenerator,
+    /// Of request bodies.
+    requests: SchemaGenerator,
+    /// Of answers.
+    answers: SchemaGenerator,
+}
+
+impl Schemas {
+    fn new() -> Self {
+        let settings = || {
+            SchemaSettings::draft2020_12()
+                .with(|settings| "/components/schemas".clone_into(settings.definitions_path.to_mut()))
+        };
+        Self {
+            queries: settings().with(|settings| settings.inline_subschemas = true).into_generator(),
+            requests: settings().into_generator(),
+            answers: settings().for_serialize().into_generator(),
+        }
+    }
+
+    /// Every named schema. A name stands for one schema: a request and an answer share it only if their schemas are equal.
+    fn named(mut self) -> Map<String, Value> {
+        let mut all = self.requests.take_definitions(true);
+        for (name, schema) in self.answers.take_definitions(true) {
+            let earlier = all.insert(name.clone(), schema.clone());
+            debug_assert!(earlier.is_none_or(|earlier| earlier == schema), "two schemas are called {name}");
+        }
+        all
+    }
+}
+
 /// The whole description, OpenAPI 3.1.
 pub(in super::super) fn document() -> Value {
-    let mut generator = SchemaSettings::draft2020_12()
-        .with(|settings| "/components/schemas".clone_into(settings.definitions_path.to_mut()))
-        .into_generator();
+    let mut generators = Schemas::new();
     let mut paths: Map<String, Value> = Map::new();
     let mut add = |path: &str, method: &str, operation: Value| {
         let methods = paths.entry(path).or_insert_with(|| json!({}));
@@ -73,10 +108,12 @@ pub(in super::super) fn document() -> Value {
         }
     };
     for route in routes() {
-        add(route.path, &route.method.as_str().to_ascii_lowercase(), operation(&route, &mut generator));
+        add(route.path, &route.method.as_str().to_ascii_lowercase(), operation(&route, &mut generators));
     }
     for (path, method, about) in BESIDE {
-        let answered = json!({"description": about, "content": {content_type(path): {}}});
+        let schema = schema_beside(path, &mut generators.answers);
+        let content = schema.map_or_else(|| json!({}), |schema| json!({"schema": schema}));
+        let answered = json!({"description": about, "content": {content_type(path): content}});
         // An upstream's refusal, and ours in its place, is of its protocol.
         let refused = match path.starts_with("/v1/") {
             true => json!({"description": "What the upstream answered, or why it was not asked"}),
@@ -96,8 +133,9 @@ pub(in super::super) fn document() -> Value {
     let told = json!({"description": "A message of JSON-RPC, or none"});
     let rpc = json!({"summary": "MCP, for the key's user or the server's", "responses": {"200": told.clone(), "default": told}});
     add("/mcp", "post", rpc);
-    let mut schemas = generator.take_definitions(true);
-    schemas.insert("Fault".to_owned(), fault_schema());
+    let fault = fault_schema(&mut generators.answers);
+    let mut schemas = generators.named();
+    schemas.insert("Fault".to_owned(), fault);
     json!({
         "openapi": "3.1.0",
         "info": {"title": "Quipu", "version": env!("CARGO_PKG_VERSION"),
@@ -115,15 +153,15 @@ pub(in super::super) fn document() -> Value {
     })
 }
 
-fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
+fn operation(route: &Route, generators: &mut Schemas) -> Value {
     let mut parameters: Vec<Value> = route
         .path
         .split('/')
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
-        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": in_path(name, generator)}))
+        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": in_path(name, &mut generators.queries)}))
         .collect();
     if let Some(query) = route.query {
-        parameters.extend(in_query(&query(generator), generator));
+        parameters.extend(in_query(&query(&mut generators.queries)));
     }
     let header = |name: &str, about: &str, pattern: &str| {
         let schema = json!({"type": "string", "pattern": pattern});
@@ -142,7 +180,7 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     if route.is_live() {
         parameters.push(header("Last-Event-ID", "Where a stream of events was left", POSITION));
     }
-    let answer = (route.answer)(generator);
+    let answer = (route.answer)(&mut generators.answers);
     let mut operation = json!({
         "operationId": operation_id(route),
         "summary": route.about,
@@ -151,9 +189,9 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
         "x-scope": route.scope.as_str(),
     });
     if let (Some(body), Some(members)) = (route.body, operation.as_object_mut()) {
-        let schema = body(generator);
+        let schema = body(&mut generators.requests);
         // Nothing sent is read as an empty object.
-        let body = whole(&schema, generator);
+        let body = whole(&schema, &generators.requests);
         let required = ["required", "anyOf", "oneOf"].into_iter().any(|asks| body.get(asks).is_some());
         let content = json!({"application/json": {"schema": schema}});
         members.insert("requestBody".to_owned(), json!({"required": required, "content": content}));
@@ -226,6 +264,17 @@ fn in_path(name: &str, generator: &mut SchemaGenerator) -> Schema {
     }
 }
 
+/// The schema of a page beside the table, if the page is JSON of this server.
+fn schema_beside(path: &str, generator: &mut SchemaGenerator) -> Option<Schema> {
+    match path {
+        "/health/ready" => Some(generator.subschema_for::<Readiness>()),
+        "/health/maintenance" => Some(generator.subschema_for::<MaintenanceStatus>()),
+        "/version" => Some(generator.subschema_for::<ServerVersion>()),
+        "/openapi.json" => Some(json_schema!({"type": "object", "description": "An OpenAPI 3.1 document."})),
+        _ => None,
+    }
+}
+
 /// What a page beside the table is written in.
 fn content_type(path: &str) -> &'static str {
     match path {
@@ -236,11 +285,10 @@ fn content_type(path: &str) -> &'static str {
 }
 
 /// The fields of a query, one parameter each.
-fn in_query(schema: &Schema, generator: &SchemaGenerator) -> Vec<Value> {
-    let whole = whole(schema, generator);
+fn in_query(schema: &Schema) -> Vec<Value> {
     let required: Vec<&str> =
-        whole.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
-    let fields = whole.get("properties").and_then(Value::as_object).into_iter().flatten();
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let fields = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     fields
         .map(|(name, schema)| {
             let schema = without_null(schema.clone());
@@ -268,7 +316,7 @@ fn without_null(mut schema: Value) -> Value {
     schema
 }
 
-fn fault_schema() -> Value {
+fn fault_schema(generator: &mut SchemaGenerator) -> Value {
     let text = || json!({"type": "string"});
     let maybe = || json!({"type": ["string", "null"]});
     json!({
@@ -280,7 +328,7 @@ fn fault_schema() -> Value {
                 "required": ["type", "code", "message", "param", "request_id", "retryable"],
                 "properties": {"type": text(), "code": text(), "message": text(), "param": maybe(), "request_id": maybe(),
                                "retryable": {"type": "boolean"}, "confirm": text(),
-                               "preview": {"type": "object", "additionalProperties": true}},
+                               "preview": generator.subschema_for::<Announcement>()},
             },
             "detail": text(),
         },

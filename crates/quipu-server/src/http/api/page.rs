@@ -11,12 +11,13 @@ pub(super) const MOST: usize = 500;
 
 /// A page of a list.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "{T}Page")]
 pub(super) struct Page<T> {
     /// The entries.
     items: Vec<T>,
-    /// How many there are on all pages.
+    /// Number of entries on all pages.
     total: usize,
-    /// What to give as `after` for the next page; none on the last.
+    /// Value of `after` for the next page; null on the last.
     next: Option<String>,
 }
 
@@ -28,14 +29,13 @@ pub(super) fn limit(wanted: Option<usize>) -> Result<usize, Fault> {
     }
 }
 
-/// The entries after one, shown as they are answered.
-pub(super) fn page<T, S>(
+/// The entries after a given one.
+pub(super) fn page<T>(
     all: Vec<T>,
     after: Option<&str>,
     wanted: Option<usize>,
     name: impl Fn(&T) -> String,
-    show: impl Fn(T) -> S,
-) -> Result<Page<S>, Fault> {
+) -> Result<Page<T>, Fault> {
     let (limit, total) = (limit(wanted)?, all.len());
     let from = match after {
         None => 0,
@@ -47,5 +47,5 @@ pub(super) fn page<T, S>(
     };
     let shown: Vec<T> = all.into_iter().skip(from).take(limit).collect();
     let next = shown.last().map(&name).filter(|_| from + shown.len() < total);
-    Ok(Page { items: shown.into_iter().map(show).collect(), total, next })
+    Ok(Page { items: shown, total, next })
 }

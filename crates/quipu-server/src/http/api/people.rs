@@ -17,7 +17,6 @@ use super::super::fault::Fault;
 use super::frame::{Answered, Call, Route, bytes, parsed, schema};
 use super::page::{Page, page};
 use super::shape;
-use super::shown::EngineReport;
 use crate::word_caches::Gone;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -38,7 +37,7 @@ pub(super) fn routes() -> Vec<Route> {
             "/memory/{user_id}",
             "Deletes a user's memory whole, once it is confirmed",
             &[],
-            schema::<EngineReport<UserErasure>>,
+            schema::<UserErasure>,
             deleted,
         )
         .needs(Scope::Admin)
@@ -48,28 +47,29 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What of the queue.
+/// Selects entries of the review queue.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ReviewAsked {
-    /// Also what was decided.
+struct ReviewQuery {
+    /// Include decided entries.
     #[serde(default)]
     decided: bool,
-    /// Only those after this one.
+    /// Start after this entry: `next` of the page before.
     #[schemars(with = "Option<shape::Place>")]
     after: Option<String>,
     #[schemars(with = "Option<shape::Limit>")]
     limit: Option<usize>,
 }
 
-fn waiting(call: &Call<'_>, asked: ReviewAsked) -> Result<Page<EngineReport<Waiting>>, Fault> {
+fn waiting(call: &Call<'_>, asked: ReviewQuery) -> Result<Page<Waiting>, Fault> {
     let found = reviews(call.engine, &call.user()?, asked.decided)?;
-    page(found, asked.after.as_deref(), asked.limit, |one| one.review.id.to_string(), EngineReport)
+    page(found, asked.after.as_deref(), asked.limit, |one| one.review.id.to_string())
 }
 
-/// What is decided.
+/// Action on an entry of the review queue.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "ReviewAction")]
 enum Action {
     Approve,
     Edit,
@@ -77,21 +77,22 @@ enum Action {
     Undo,
 }
 
-/// A decision.
+/// A decision on an entry of the review queue.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("oneOf" = shape::texts_of_decisions()))]
+#[schemars(rename = "ReviewDecisionRequest")]
 struct Decide {
     action: Action,
-    /// With `edit`: the value, or the line, that is right.
+    /// With `edit`: the correct value or line.
     #[schemars(with = "Option<shape::Line>")]
     text: Option<String>,
-    /// Why.
+    /// The reason, stored with the event.
     #[schemars(with = "Option<shape::Remark>")]
     rationale: Option<String>,
 }
 
-fn decide(call: &Call<'_>, asked: Decide) -> Result<EngineReport<Receipt>, Fault> {
+fn decide(call: &Call<'_>, asked: Decide) -> Result<Receipt, Fault> {
     let (user, id) = (call.user()?, call.part("review_id")?);
     let decision = match (asked.action, asked.text) {
         (Action::Edit, Some(text)) => Some(ReviewDecision::Edited { text }),
@@ -106,58 +107,60 @@ fn decide(call: &Call<'_>, asked: Decide) -> Result<EngineReport<Receipt>, Fault
         Some(decision) => decide_review(call.engine, memory, id, decision, Actor::User, rationale),
         None => undo_review(call.engine, memory, id),
     })
-    .map(EngineReport)
 }
 
-/// What becomes one.
+/// Items to merge.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "MergeRequest")]
 struct Merge {
-    /// Items that go.
+    /// Items to merge into `into`.
     #[schemars(with = "Vec<shape::ItemName>", length(min = 1))]
     from: Vec<String>,
-    /// The one that stays.
+    /// The item that remains.
     #[schemars(with = "shape::ItemName")]
     into: String,
 }
 
-fn merged(call: &Call<'_>, asked: Merge) -> Result<EngineReport<Receipt>, Fault> {
+fn merged(call: &Call<'_>, asked: Merge) -> Result<Receipt, Fault> {
     let user = call.user()?;
-    call.writing(&user, |memory| merge(call.engine, memory, &asked.from, &asked.into)).map(EngineReport)
+    call.writing(&user, |memory| merge(call.engine, memory, &asked.from, &asked.into))
 }
 
-/// What is taken back.
+/// An item to retract.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "RetractRequest")]
 struct Retract {
     #[schemars(with = "shape::ItemName")]
     item_id: String,
-    /// Why.
+    /// The reason, stored with the event.
     #[schemars(with = "Option<shape::Remark>")]
     reason: Option<String>,
 }
 
-fn retracted(call: &Call<'_>, asked: Retract) -> Result<EngineReport<Receipt>, Fault> {
+fn retracted(call: &Call<'_>, asked: Retract) -> Result<Receipt, Fault> {
     let user = call.user()?;
     let reason = asked.reason.as_deref().unwrap_or("taken back");
-    call.writing(&user, |memory| retract(call.engine, memory, &asked.item_id, reason)).map(EngineReport)
+    call.writing(&user, |memory| retract(call.engine, memory, &asked.item_id, reason))
 }
 
-/// What is destroyed.
+/// Payloads to destroy.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "EraseRequest")]
 struct Erase {
     /// Items, events (`12`) and single changes (`12.0`).
     #[schemars(with = "Vec<shape::Target>", length(min = 1))]
     targets: Vec<String>,
-    /// Why, in words that do not repeat what is erased: they stay.
+    /// The reason. It stays in the ledger and must not repeat what is erased.
     #[schemars(with = "Option<shape::Remark>")]
     reason: Option<String>,
-    /// For more than 100 changes: the token of the announcement.
+    /// Confirmation token, required for more than 100 changes.
     confirm: Option<String>,
 }
 
-fn erased(call: &Call<'_>, asked: Erase) -> Result<EngineReport<ErasureReceipt>, Fault> {
+fn erased(call: &Call<'_>, asked: Erase) -> Result<ErasureReceipt, Fault> {
     let user = call.user()?;
     if asked.targets.is_empty() {
         return Err(Fault::invalid("nothing to erase: give targets").at("targets"));
@@ -167,20 +170,20 @@ fn erased(call: &Call<'_>, asked: Erase) -> Result<EngineReport<ErasureReceipt>,
     let reason = asked.reason.as_deref().unwrap_or("asked for");
     let announced = announce_erasure(call.engine, &user, &targets, asked.confirm.as_deref())?;
     let operation = |memory: MemoryRef<'_>| erase(call.engine, memory, &targets, reason, &mut |_| {});
-    call.destroying(&user, (announced, Gone::Erased), ", as `confirm` in the body", operation).map(EngineReport)
+    call.destroying(&user, (announced, Gone::Erased), ", as `confirm` in the body", operation)
 }
 
-/// Whether it is meant.
+/// Confirms a deletion.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct DeleteAsked {
-    /// The token that the announcement holds: without it nothing is deleted, and the refusal announces what would be.
+struct DeleteQuery {
+    /// Confirmation token. Without it nothing is deleted, and the refusal holds a preview and the token.
     confirm: Option<String>,
 }
 
-fn deleted(call: &Call<'_>, asked: DeleteAsked) -> Result<Answered, Fault> {
+fn deleted(call: &Call<'_>, asked: DeleteQuery) -> Result<Answered, Fault> {
     let receipt = deleted_once(call, &call.user()?, asked.confirm.as_deref(), "")?;
-    bytes(&EngineReport(receipt))
+    bytes(&receipt)
 }
 
 /// Deletes a user's memory if the token confirms it, and says in `how` what else there is to know if it does not.

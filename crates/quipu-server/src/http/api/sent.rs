@@ -127,7 +127,7 @@ pub(super) fn listed(text: Option<&str>) -> Vec<String> {
     parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// Nothing is asked.
+/// A query without fields.
 #[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NoQuery {}

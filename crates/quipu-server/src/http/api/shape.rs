@@ -51,7 +51,7 @@ shape! {
     })
 }
 shape! {
-    /// A version: `now`, a position, a time or a date.
+    /// A version: `now`, a position, a time or a date. Defaults to `now`.
     Version = json_schema!({
         "type": "string",
         "anyOf": [{"const": "now"}, {"pattern": "^[0-9]{1,18}$"}, {"format": "date-time"}, {"format": "date"}]
@@ -117,7 +117,7 @@ shape! {
     ]})
 }
 shape! {
-    /// How sure, 0 to 1.
+    /// Confidence, 0 to 1.
     Share = json_schema!({"type": "number", "minimum": 0, "maximum": 1})
 }
 shape! {
@@ -181,7 +181,7 @@ fn pointer() -> Schema {
     Pointer::json_schema(&mut SchemaGenerator::default())
 }
 
-/// What an answer is for.
+/// Purpose of an answer.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "snake_case", inline)]
 #[expect(dead_code, reason = "it describes")]
@@ -195,10 +195,10 @@ pub(super) enum Intent {
 
 /// A claim; `s`, `p` and `o` stand for subject, predicate and object.
 #[derive(JsonSchema)]
-#[schemars(rename = "FactIn")]
+#[schemars(rename = "FactInput")]
 #[expect(dead_code, reason = "it describes")]
 pub(super) struct Fact {
-    /// Whom it is about; the user, if nothing is said.
+    /// Subject of the claim. Defaults to the user.
     #[schemars(with = "Option<Remark>")]
     subject: Option<String>,
     /// The relation.
@@ -210,39 +210,40 @@ pub(super) struct Fact {
     /// The claim as a sentence.
     #[schemars(with = "Option<Line>")]
     text: Option<String>,
-    /// Since when it holds.
+    /// Start of validity.
     #[schemars(with = "Option<TimeOrDate>")]
     valid_from: Option<Timestamp>,
-    /// Until when it held.
+    /// End of validity.
     #[schemars(with = "Option<TimeOrDate>")]
     valid_to: Option<Timestamp>,
-    /// How sure, 0 to 1.
+    /// Confidence, 0 to 1.
     #[schemars(with = "Option<Share>")]
     confidence_base: Option<f64>,
-    /// What was said besides.
+    /// Further details by name.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Remark>")]
     qualifiers: BTreeMap<String, Value>,
-    /// The broad field; that of the relation, if nothing is said.
+    /// Domain. Defaults to that of the relation.
     #[schemars(with = "Option<Remark>")]
     domain: Option<String>,
-    /// The narrow field.
+    /// Topic.
     #[schemars(with = "Option<Remark>")]
     topic: Option<String>,
-    /// Free words.
+    /// Free-form tags.
     #[serde(default)]
     #[schemars(with = "Vec<Remark>")]
     tags: Vec<String>,
-    /// Connections with items that are there.
+    /// Links to existing items.
     #[serde(default)]
     links: Vec<Link>,
 }
 
-/// A connection with another item.
+/// A link to another item.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it describes")]
+#[schemars(rename = "LinkInput")]
 struct Link {
-    /// What connects them: `impacts`, `about`, `same_as`.
+    /// Relation: `impacts`, `about`, `same_as`.
     #[schemars(with = "Line")]
     rel: String,
     /// The other item.
@@ -250,25 +251,25 @@ struct Link {
     to: String,
 }
 
-/// An insight.
+/// A note.
 #[derive(JsonSchema)]
-#[schemars(rename = "NoteIn")]
+#[schemars(rename = "NoteInput")]
 #[expect(dead_code, reason = "it describes")]
 pub(super) struct Note {
     #[schemars(with = "Line")]
     text: String,
-    /// By default what fits who writes.
+    /// Origin. The default follows from the writer.
     origin: Option<NoteSourceKind>,
-    /// How sure, 0 to 1.
+    /// Confidence, 0 to 1.
     #[schemars(with = "Option<Share>")]
     confidence_base: Option<f64>,
-    /// Free words.
+    /// Free-form tags.
     #[serde(default)]
     #[schemars(with = "Vec<Remark>")]
     tags: Vec<String>,
 }
 
-/// Where a note comes from.
+/// Origin of a note.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "snake_case", inline)]
 #[expect(dead_code, reason = "it describes")]
@@ -280,37 +281,37 @@ enum NoteSourceKind {
 
 /// A task, goal or problem.
 #[derive(JsonSchema)]
-#[schemars(rename = "TaskIn")]
+#[schemars(rename = "TaskInput")]
 #[expect(dead_code, reason = "it describes")]
 pub(super) struct Task {
-    /// A few words.
+    /// Short title.
     #[schemars(with = "Line")]
     title: String,
-    /// More than the title.
+    /// Description.
     #[serde(default)]
     #[schemars(with = "Remark")]
     description: String,
-    /// What it is; a task, if nothing is said.
+    /// Kind. Defaults to `task`.
     kind: Option<TaskKind>,
-    /// Where it stands.
+    /// Status. Defaults to `active`.
     status: Option<TaskStatus>,
-    /// 5, if nothing is said.
+    /// Priority, 1 to 10. Defaults to 5.
     #[schemars(range(min = 1, max = 10))]
     priority: Option<u8>,
-    /// By when.
+    /// Due date.
     #[schemars(with = "Option<TimeOrDate>")]
     due: Option<Timestamp>,
-    /// When it was first spoken of; now, if nothing is said.
+    /// Time of the first mention. Defaults to now.
     #[schemars(with = "Option<TimeOrDate>")]
     created_at: Option<Timestamp>,
-    /// What was tried.
+    /// Earlier attempts.
     #[serde(default)]
     attempts: Vec<Attempt>,
-    /// Free words.
+    /// Free-form tags.
     #[serde(default)]
     #[schemars(with = "Vec<Remark>")]
     tags: Vec<String>,
-    /// Connections with items that are there.
+    /// Links to existing items.
     #[serde(default)]
     links: Vec<Link>,
 }
@@ -334,40 +335,41 @@ enum TaskStatus {
     Dropped,
 }
 
-/// Something that was tried.
+/// An attempt at a task.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it describes")]
+#[schemars(rename = "AttemptInput")]
 struct Attempt {
-    /// When; now, if nothing is said.
+    /// Time. Defaults to now.
     #[schemars(with = "Option<TimeOrDate>")]
     date: Option<Timestamp>,
-    /// What.
+    /// What was tried.
     #[schemars(with = "Line")]
     approach: String,
-    /// What came of it.
+    /// Outcome.
     #[serde(default)]
     #[schemars(with = "Remark")]
     outcome: String,
-    /// Whether it helped.
+    /// True if the attempt succeeded.
     successful: Option<bool>,
 }
 
 /// A line of the self-model.
 #[derive(JsonSchema)]
-#[schemars(rename = "TenetIn")]
+#[schemars(rename = "TenetInput")]
 #[expect(dead_code, reason = "it describes")]
 pub(super) struct Tenet {
     kind: TenetKind,
     #[schemars(with = "Line")]
     text: String,
-    /// Items it rests on.
+    /// Items the line is based on.
     #[serde(default)]
     #[schemars(with = "Vec<ItemName>")]
     evidence: Vec<String>,
-    /// The broad field.
+    /// Domain.
     #[schemars(with = "Option<Remark>")]
     domain: Option<String>,
-    /// The narrow one.
+    /// Topic.
     #[schemars(with = "Option<Remark>")]
     topic: Option<String>,
 }

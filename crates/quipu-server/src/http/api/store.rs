@@ -36,15 +36,16 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// A value and where it is.
+/// A value with its namespace and key.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "StoreItem")]
 struct Item {
     namespace: Vec<String>,
     key: String,
     value: Map<String, Value>,
     created_at: Option<String>,
     updated_at: Option<String>,
-    /// How well it answers the question, if there was one.
+    /// Score for the query, if the search has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f32>,
 }
@@ -79,48 +80,49 @@ fn place(name: &str) -> Option<(Vec<String>, String)> {
     serde_json::from_str(name.strip_prefix(STORE)?).ok()
 }
 
-/// Which value.
+/// Selects a value.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct GetAsked {
-    /// Labels, a period between two.
+struct GetQuery {
+    /// Labels, separated by periods.
     namespace: Option<String>,
     key: String,
-    /// Whose memory; the key's user, or the server's, if it is not said.
+    /// User whose memory it is. Defaults to the user of the key, then of the server.
     user_id: Option<String>,
-    /// Nothing here ends by itself.
+    /// Ignored: values do not expire.
     #[expect(dead_code, reason = "clients send it; there is nothing to do for it")]
     refresh_ttl: Option<bool>,
 }
 
-fn get(call: &Call<'_>, asked: GetAsked) -> Result<Option<Item>, Fault> {
+fn get(call: &Call<'_>, asked: GetQuery) -> Result<Option<Item>, Fault> {
     let user = call.own_user(asked.user_id.as_deref())?;
     let labels: Vec<String> = asked.namespace.iter().flat_map(|all| all.split('.')).map(str::to_owned).collect();
     let name = name(&labels, &asked.key)?;
     shelf(call.engine, &user, &name)?.get(&name).map(|kept| Item::of(kept, None)).transpose()
 }
 
-/// What is put where.
+/// A value to store.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "StorePutRequest")]
 struct Put {
     namespace: Vec<String>,
     key: String,
     value: Map<String, Value>,
-    /// Every text of a value can be searched for, whatever stands here.
+    /// Ignored: every text of a value is indexed.
     index: Option<Value>,
-    /// Refused: nothing here ends by itself.
+    /// Refused: values do not expire.
     ttl: Option<f64>,
-    /// Whose memory; the key's user, or the server's, if it is not said.
+    /// User whose memory it is. Defaults to the user of the key, then of the server.
     user_id: Option<String>,
 }
 
-/// What was done.
+/// Result of a change.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "StoreReceipt")]
 struct StoreChanged {
-    /// What was asked and is not done here.
+    /// Fields of the request that have no effect.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
     ignored: Vec<&'static str>,
 }
 
@@ -162,13 +164,14 @@ fn scrub(value: &mut Value) {
     }
 }
 
-/// What is taken away.
+/// A value to delete.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "StoreDeleteRequest")]
 struct Delete {
     namespace: Vec<String>,
     key: String,
-    /// Whose memory; the key's user, or the server's, if it is not said.
+    /// User whose memory it is. Defaults to the user of the key, then of the server.
     user_id: Option<String>,
 }
 
@@ -179,26 +182,27 @@ fn delete(call: &Call<'_>, asked: Delete) -> Result<StoreChanged, Fault> {
     Ok(StoreChanged { ignored: Vec::new() })
 }
 
-/// What is searched for.
+/// A search for values.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "StoreSearchRequest")]
 struct Search {
     #[serde(default)]
     namespace_prefix: Vec<String>,
-    /// Members of a value: `{"kind": "a", "stars": {"$gte": 3}}`.
+    /// Conditions on members of the value: `{"kind": "a", "stars": {"$gte": 3}}`.
     filter: Option<Map<String, Value>>,
     limit: Option<usize>,
     #[serde(default)]
     offset: usize,
     query: Option<String>,
-    /// Whose memory; the key's user, or the server's, if it is not said.
+    /// User whose memory it is. Defaults to the user of the key, then of the server.
     user_id: Option<String>,
-    /// Nothing here ends by itself.
+    /// Ignored: values do not expire.
     #[expect(dead_code, reason = "clients send it; there is nothing to do for it")]
     refresh_ttl: Option<bool>,
 }
 
-/// What was found.
+/// Values found.
 #[derive(Serialize, JsonSchema)]
 struct StoreSearchResult {
     items: Vec<Item>,
@@ -277,25 +281,27 @@ fn holds(is: &Value, operator: &str, wanted: &Value) -> Result<bool, Fault> {
     })
 }
 
-/// Which namespaces.
+/// Selects namespaces.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "StoreNamespacesRequest")]
 struct Namespaces {
-    /// How they begin; `*` stands for any label.
+    /// First labels; `*` matches any label.
     prefix: Option<Vec<String>>,
-    /// How they end.
+    /// Last labels; `*` matches any label.
     suffix: Option<Vec<String>>,
-    /// Longer ones are cut to so many labels.
+    /// Longer namespaces are cut to this number of labels.
     max_depth: Option<usize>,
     limit: Option<usize>,
     #[serde(default)]
     offset: usize,
-    /// Whose memory; the key's user, or the server's, if it is not said.
+    /// User whose memory it is. Defaults to the user of the key, then of the server.
     user_id: Option<String>,
 }
 
-/// Namespaces, in order.
+/// Namespaces in ascending order.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "StoreNamespaces")]
 struct Listed {
     namespaces: Vec<Vec<String>>,
 }

@@ -19,7 +19,6 @@ use super::super::fault::Fault;
 use super::core::ActorIn;
 use super::frame::{Call, Route, when};
 use super::shape;
-use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -31,75 +30,78 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// A question.
+/// A question to the memory.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "RecallRequest")]
 struct Retrieve {
-    /// Whose memory; the key's user, or the server's, if it is not said.
+    /// User whose memory it is. Defaults to the user of the key, then of the server.
     #[schemars(with = "Option<shape::UserName>")]
     user_id: Option<String>,
     /// The question.
     #[schemars(with = "shape::Question")]
     query: String,
-    /// The goal it serves.
+    /// The goal the question serves.
     active_goal: Option<String>,
-    /// How many items; 16 unless asked otherwise.
+    /// Number of items. Defaults to 16.
     #[serde(rename = "K", alias = "k")]
     #[schemars(range(min = 1, max = quipu_core::limit::RECALL_K_MAX))]
     k: Option<usize>,
-    /// What it is for: `plan`, `reflect`, `recall`, `decide` or `nudge`.
+    /// Purpose of the answer: `plan`, `reflect`, `recall`, `decide` or `nudge`.
     #[schemars(with = "Option<shape::Intent>")]
     intent: Option<Intent>,
-    /// What was known then: a version, a time or a date.
+    /// Answer from this version: a position, a time or a date. Defaults to now.
     #[schemars(with = "Option<shape::Version>")]
     as_of: Option<String>,
-    /// What held then.
+    /// Answer from what was true at this time.
     valid_at: Option<Timestamp>,
-    /// Only in this conversation.
+    /// Search this session only.
     session_id: Option<String>,
-    /// Only items up to so many tokens, estimated.
+    /// Token budget of the items, estimated.
     #[schemars(range(max = u64::MAX))]
     budget: Option<usize>,
-    /// Show how it was found.
+    /// Include the trace of the search.
     #[serde(default)]
     explain: bool,
 }
 
-/// What was found, by tier, best first.
+/// Items found, by tier, best first.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RecallResult")]
 struct Retrieved {
     /// Facts.
-    profile: Vec<EngineReport<Answer>>,
-    /// Episodes, and what was said.
-    episodic: Vec<EngineReport<Answer>>,
-    tasks: Vec<EngineReport<Answer>>,
-    /// Notes, and lines of the self-model.
-    reflective: Vec<EngineReport<Answer>>,
-    /// The version that answered.
+    profile: Vec<Answer>,
+    /// Episodes and messages.
+    episodic: Vec<Answer>,
+    tasks: Vec<Answer>,
+    /// Notes and lines of the self-model.
+    reflective: Vec<Answer>,
+    /// Version of the memory that answered.
     version: Seq,
-    /// Whether memory answers the question.
-    decision: EngineReport<RecallDecision>,
-    /// What recall had to do without, if it did.
+    /// Whether the memory answers the question.
+    decision: RecallDecision,
+    /// What recall had to do without, for example vectors. Null if nothing was missing.
     degraded: Option<String>,
     debug: Debug,
 }
 
-/// How it was found.
+/// Details of the search.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RecallDebug")]
 struct Debug {
     scores: Vec<Score>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    trace: Option<EngineReport<Trace>>,
-    left_out: Vec<EngineReport<OmittedAnswer>>,
+    trace: Option<Trace>,
+    left_out: Vec<OmittedAnswer>,
 }
 
-/// The score of an item, and what adds up to it.
+/// The score of an item and its parts.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RecallScore")]
 struct Score {
-    #[schemars(with = "String")]
     id: ItemId,
     score: f32,
-    contributions: EngineReport<Contributions>,
+    contributions: Contributions,
 }
 
 fn retrieve(call: &Call<'_>, asked: Retrieve) -> Result<Retrieved, Fault> {
@@ -115,21 +117,17 @@ fn retrieve(call: &Call<'_>, asked: Retrieve) -> Result<Retrieved, Fault> {
         ..RecallOptions::of(&asked.query)
     };
     let found = recall(call.engine, &user, &options)?;
-    let scores = found
-        .hits
-        .iter()
-        .map(|hit| Score { id: hit.id, score: hit.score, contributions: EngineReport(hit.contributions) })
-        .collect();
-    let left_out = found.left_out.into_iter().map(EngineReport).collect();
+    let scores =
+        found.hits.iter().map(|hit| Score { id: hit.id, score: hit.score, contributions: hit.contributions }).collect();
     let mut retrieved = Retrieved {
         profile: Vec::new(),
         episodic: Vec::new(),
         tasks: Vec::new(),
         reflective: Vec::new(),
         version: found.version,
-        decision: EngineReport(found.decision),
+        decision: found.decision,
         degraded: found.degraded,
-        debug: Debug { scores, trace: found.trace.map(EngineReport), left_out },
+        debug: Debug { scores, trace: found.trace, left_out: found.left_out },
     };
     let mut left = asked.budget.unwrap_or(usize::MAX);
     for hit in found.hits {
@@ -139,30 +137,31 @@ fn retrieve(call: &Call<'_>, asked: Retrieve) -> Result<Retrieved, Fault> {
         }
         left -= cost;
         match hit.id.kind {
-            ItemKind::Fact => retrieved.profile.push(EngineReport(hit)),
-            ItemKind::Task => retrieved.tasks.push(EngineReport(hit)),
-            ItemKind::Note | ItemKind::Tenet => retrieved.reflective.push(EngineReport(hit)),
-            _ => retrieved.episodic.push(EngineReport(hit)),
+            ItemKind::Fact => retrieved.profile.push(hit),
+            ItemKind::Task => retrieved.tasks.push(hit),
+            ItemKind::Note | ItemKind::Tenet => retrieved.reflective.push(hit),
+            _ => retrieved.episodic.push(hit),
         }
     }
     Ok(retrieved)
 }
 
-/// Ready-made items.
+/// Items to write. At least one is required.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("anyOf" = shape::any_item()))]
+#[schemars(rename = "WriteRequest")]
 struct Write {
-    /// Whose memory; the key's user, or the server's, if it is not said.
+    /// User whose memory it is. Defaults to the user of the key, then of the server.
     #[schemars(with = "Option<shape::UserName>")]
     user_id: Option<String>,
-    /// Who writes: `agent` unless it says otherwise. Only `user` may say who the user is without a review.
+    /// The writer. Defaults to `agent`. Only `user` can change the user's profile without a review.
     actor: Option<ActorIn>,
-    /// Claims: `subject, predicate, object`, or `s, p, o`.
+    /// Facts: `subject`, `predicate`, `object`, or `s`, `p`, `o`.
     #[serde(default)]
     #[schemars(with = "Vec<shape::Fact>", length(max = WRITE_ITEMS_MAX))]
     facts: Vec<FactIn>,
-    /// Episodes are told from turns, by the engine: each of these is rejected with that reason.
+    /// Rejected: the engine derives episodes from turns.
     #[serde(default)]
     episodes: Vec<Value>,
     /// Notes.
@@ -178,22 +177,20 @@ struct Write {
     tenets: Vec<TenetIn>,
 }
 
-/// What became of it.
+/// Result of a write.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "WriteResult")]
 struct Written {
-    /// Items that were made, or that were known and are now said once more.
-    #[schemars(with = "Vec<String>")]
+    /// Items created or confirmed.
     accepted: Vec<ItemId>,
-    /// What did not pass, and why.
-    rejected: Vec<EngineReport<Rejection>>,
-    /// The source that holds what was written.
-    #[schemars(with = "Option<String>")]
+    /// Rejected items with the reasons.
+    rejected: Vec<Rejection>,
+    /// The source that records the write.
     source: Option<ItemId>,
-    /// What was sent and has no place here, by where it stands: `facts[0].version`. It stands in none of the items.
+    /// Paths of unknown fields, which were ignored: `facts[0].version`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
     ignored: Vec<String>,
-    /// True if the same request was answered before.
+    /// True if a request with the same idempotency key was answered before.
     replayed: bool,
 }
 
@@ -231,30 +228,30 @@ fn written(call: &Call<'_>, asked: Write) -> Result<Written, Fault> {
     let is_empty =
         request.facts.is_empty() && request.notes.is_empty() && request.tasks.is_empty() && request.tenets.is_empty();
     if is_empty && !rejected.is_empty() {
-        let rejected = rejected.into_iter().map(EngineReport).collect();
         let (accepted, ignored) = (Vec::new(), Vec::new());
         return Ok(Written { accepted, rejected, source: None, ignored, replayed: false });
     }
     let report = call.writing(&user, |memory| write(call.engine, memory, &request, kind))?;
     let WriteReport { accepted, rejected: refused, source, ignored, replayed, .. } = report;
-    let rejected = refused.into_iter().chain(rejected).map(EngineReport).collect();
+    let rejected = refused.into_iter().chain(rejected).collect();
     Ok(Written { accepted, rejected, source: Some(source), ignored, replayed })
 }
 
-/// The end of a fact.
+/// A fact that ended.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "CloseFactRequest")]
 struct Close {
-    /// Whose memory; the key's user, or the server's, if it is not said.
+    /// User whose memory it is. Defaults to the user of the key, then of the server.
     #[schemars(with = "Option<shape::UserName>")]
     user_id: Option<String>,
     #[schemars(with = "shape::ItemName")]
     fact_id: String,
-    /// Until when it held.
+    /// End of validity.
     valid_to: Timestamp,
 }
 
-fn close(call: &Call<'_>, asked: Close) -> Result<EngineReport<Receipt>, Fault> {
+fn close(call: &Call<'_>, asked: Close) -> Result<Receipt, Fault> {
     let user = call.own_user(asked.user_id.as_deref())?;
-    call.writing(&user, |memory| close_fact(call.engine, memory, &asked.fact_id, asked.valid_to)).map(EngineReport)
+    call.writing(&user, |memory| close_fact(call.engine, memory, &asked.fact_id, asked.valid_to))
 }

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use super::super::fault::Fault;
 use super::frame::{Call, Route};
 use super::shape;
-use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -29,22 +28,24 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Until what the answer waits.
+/// When to respond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "WaitUntil")]
 pub(super) enum Wait {
-    /// It is on the disk. It is read and found soon after.
+    /// After the messages are on disk. Extraction and indexing follow.
     Durable,
-    /// Recall finds it, and the rules have read it.
+    /// After the messages are indexed and the rules have extracted facts.
     #[default]
     Indexed,
-    /// A language model has read it too, if one is configured.
+    /// After the configured language model has extracted facts too.
     Extracted,
 }
 
-/// Who spoke.
+/// Role of a speaker.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "MessageRole")]
 enum RoleIn {
     User,
     Assistant,
@@ -63,90 +64,93 @@ impl From<RoleIn> for Role {
     }
 }
 
-/// One message.
+/// A message.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "TurnMessage")]
 struct Message {
     role: RoleIn,
-    /// The words.
+    /// Text of the message.
     #[schemars(with = "shape::Words")]
     content: String,
-    /// Who spoke, by name.
+    /// Name of the speaker.
     #[serde(alias = "author")]
     #[schemars(with = "Option<shape::Name>")]
     name: Option<String>,
-    /// When it was said, if at another time than the others.
+    /// Time of the message. Defaults to that of the request.
     said_at: Option<Timestamp>,
 }
 
-/// What was said, oldest first.
+/// Messages, oldest first.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "TurnsRequest")]
 struct Turns {
     #[schemars(length(min = 1, max = limit::TURNS_PER_REQUEST_MAX))]
     messages: Vec<Message>,
-    /// The conversation.
+    /// Session of the messages.
     #[schemars(with = "Option<shape::Name>")]
     session_id: Option<String>,
-    /// When it was said; now, if it is not said.
+    /// Time of the messages. Defaults to now.
     said_at: Option<Timestamp>,
-    /// What it is about.
+    /// Topic of the messages.
     #[schemars(with = "Option<shape::Name>")]
     topic: Option<String>,
-    /// Until what the answer waits: `durable`, `indexed` or `extracted`.
+    /// When to respond: `durable`, `indexed` or `extracted`.
     #[serde(default)]
     wait: Wait,
 }
 
-/// The same in a session that the path names.
+/// Messages of the session in the path, oldest first.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "SessionTurnsRequest")]
 struct SessionTurns {
     #[schemars(length(min = 1, max = limit::TURNS_PER_REQUEST_MAX))]
     messages: Vec<Message>,
-    /// When it was said; now, if it is not said.
+    /// Time of the messages. Defaults to now.
     said_at: Option<Timestamp>,
-    /// What it is about.
+    /// Topic of the messages.
     #[schemars(with = "Option<shape::Name>")]
     topic: Option<String>,
-    /// Until what the answer waits: `durable`, `indexed` or `extracted`.
+    /// When to respond: `durable`, `indexed` or `extracted`.
     #[serde(default)]
     wait: Wait,
 }
 
-/// An entry of a journal.
+/// A journal entry.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "EntryRequest")]
 struct JournalEntry {
     #[schemars(with = "shape::Name")]
     topic: String,
     #[schemars(with = "shape::Words")]
     text: String,
-    /// When it was written; now, if it is not said.
+    /// Time of the entry. Defaults to now.
     said_at: Option<Timestamp>,
-    /// Until what the answer waits: `durable`, `indexed` or `extracted`.
+    /// When to respond: `durable`, `indexed` or `extracted`.
     #[serde(default)]
     wait: Wait,
 }
 
-/// Proof that it is recorded.
+/// Receipt of recorded messages.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "TurnsReceipt")]
 struct Recorded {
-    /// The last event.
-    #[schemars(with = "String")]
+    /// Id of the last event.
     event_id: EventId,
-    /// Its position.
+    /// Position of the last event.
     seq: Seq,
-    /// The memory's version: recall that answers at it or later has seen this.
+    /// Version of the memory that includes the messages.
     position: Seq,
-    /// What was recorded, a name for each message.
-    #[schemars(with = "Vec<String>")]
+    /// Ids of the recorded sources, one a message.
     items: Vec<ItemId>,
-    /// True if the same request was answered before.
+    /// True if a request with the same idempotency key was answered before.
     replayed: bool,
-    /// Every event, in order.
-    events: Vec<EngineReport<Receipt>>,
-    /// What still has to be done, if it could not be done now.
+    /// Receipts of the events, in order.
+    events: Vec<Receipt>,
+    /// Work that remains to be done; null if none.
     lag: Option<String>,
 }
 
@@ -193,7 +197,7 @@ fn record(call: &Call<'_>, said: &[Utterance], kind: ItemKind, wait: Wait) -> Re
         items: receipts.iter().flat_map(|receipt| receipt.items.clone()).collect(),
         replayed: last.replayed,
         lag,
-        events: receipts.into_iter().map(EngineReport).collect(),
+        events: receipts,
     })
 }
 

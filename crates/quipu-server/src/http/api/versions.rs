@@ -19,7 +19,6 @@ use super::super::fault::Fault;
 use super::frame::{Call, Route, parsed, when};
 use super::page;
 use super::shape;
-use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -40,11 +39,11 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Which events.
+/// Selects events.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct EventsAsked {
-    /// Only those after this position; from the first, if it is not said.
+struct EventsQuery {
+    /// Start after this position. Defaults to the first event.
     #[schemars(with = "Option<shape::Seq>")]
     after: Option<Seq>,
     #[schemars(with = "Option<shape::Limit>")]
@@ -53,18 +52,19 @@ struct EventsAsked {
 
 /// A page of events.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EventsPage")]
 struct Events {
-    items: Vec<EngineReport<LogEntry>>,
-    /// The same, by the name they had before. Use `items`.
+    items: Vec<LogEntry>,
+    /// The same under an older name. Use `items`.
     #[schemars(extend("deprecated" = true))]
-    events: Vec<EngineReport<LogEntry>>,
-    /// How many there are on all pages.
+    events: Vec<LogEntry>,
+    /// Number of entries on all pages.
     total: Seq,
-    /// What to give as `after` for the next page; none if this is the last one so far.
+    /// Value of `after` for the next page; null on the last.
     next: Option<Seq>,
 }
 
-fn events(call: &Call<'_>, asked: EventsAsked) -> Result<Events, Fault> {
+fn events(call: &Call<'_>, asked: EventsQuery) -> Result<Events, Fault> {
     let (after, limit) = (asked.after.unwrap_or(0), page::limit(asked.limit)?);
     let before = after.saturating_add(limit as Seq).saturating_add(2);
     let options = LogOptions { before: Some(before), limit: limit + 1, reference: None };
@@ -78,70 +78,70 @@ fn events(call: &Call<'_>, asked: EventsAsked) -> Result<Events, Fault> {
     let is_last = found.len() <= limit;
     found.truncate(limit);
     let next = found.last().map(|entry| entry.seq).filter(|_| !is_last);
-    let items: Vec<_> = found.into_iter().map(EngineReport).collect();
-    Ok(Events { events: items.clone(), items, total, next })
+    Ok(Events { events: found.clone(), items: found, total, next })
 }
 
-/// Which versions.
+/// Selects two versions.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct DiffAsked {
+struct DiffQuery {
     /// The earlier version: a position, a time or a date.
     #[schemars(with = "shape::Version")]
     from: String,
-    /// The later one; now, if it is not said.
+    /// The later version. Defaults to now.
     #[schemars(with = "Option<shape::Version>")]
     to: Option<String>,
 }
 
-fn difference(call: &Call<'_>, asked: DiffAsked) -> Result<EngineReport<Difference>, Fault> {
+fn difference(call: &Call<'_>, asked: DiffQuery) -> Result<Difference, Fault> {
     let (from, to) = (parsed(&asked.from, "from")?, when(asked.to.as_deref(), "to")?);
-    Ok(EngineReport(diff(call.engine, &call.user()?, from, to)?))
+    Ok(diff(call.engine, &call.user()?, from, to)?)
 }
 
-/// Of what.
+/// Selects a path or an item.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct BlameAsked {
+struct BlameQuery {
     /// A pointer into the core document, or an item's id.
     #[schemars(with = "shape::Thing")]
     path: String,
 }
 
-/// How it came to be what it is.
+/// Events that changed the path or item.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "BlameResult")]
 struct Blamed {
-    items: Vec<EngineReport<BlameStep>>,
-    /// The same, by the name they had before. Use `items`.
+    items: Vec<BlameStep>,
+    /// The same under an older name. Use `items`.
     #[schemars(extend("deprecated" = true))]
-    steps: Vec<EngineReport<BlameStep>>,
+    steps: Vec<BlameStep>,
 }
 
-fn blamed(call: &Call<'_>, asked: BlameAsked) -> Result<Blamed, Fault> {
+fn blamed(call: &Call<'_>, asked: BlameQuery) -> Result<Blamed, Fault> {
     let steps = blame(call.engine, &call.user()?, &asked.path)?;
-    let items: Vec<_> = steps.into_iter().map(EngineReport).collect();
-    Ok(Blamed { steps: items.clone(), items })
+    Ok(Blamed { items: steps.clone(), steps })
 }
 
-/// What the caller knows of the ledger.
+/// Options of a verification.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct VerifyAsked {
-    /// A position and the hash it had, as `12:4f0c…`: with it a cut or rewritten ledger is noticed.
+struct VerifyQuery {
+    /// A known position and hash, as `12:4f0c…`. Detects a truncated or rewritten ledger.
     #[schemars(regex(pattern = "^[0-9]{1,18}:[0-9a-f]{64}$"))]
     pin: Option<String>,
 }
 
-/// What was found.
+/// Report of a verification.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "VerifyResult")]
 struct Verified {
-    /// True if nothing is damaged and the pin holds.
+    /// True if nothing is damaged and the pin matches.
     intact: bool,
     #[serde(flatten)]
-    report: EngineReport<VerifyReport>,
+    report: VerifyReport,
 }
 
-fn verified(call: &Call<'_>, asked: VerifyAsked) -> Result<Verified, Fault> {
+fn verified(call: &Call<'_>, asked: VerifyQuery) -> Result<Verified, Fault> {
     let pin = |text: &str| {
         let (seq, hash) = text.split_once(':')?;
         Some(Pin { seq: seq.parse().ok()?, hash: Hash::from_hex(hash).ok()? })
@@ -149,7 +149,7 @@ fn verified(call: &Call<'_>, asked: VerifyAsked) -> Result<Verified, Fault> {
     let wrong = || Fault::invalid("a pin is a position and the hash it had, as 12:4f0c…").at("pin");
     let pins = asked.pin.map(|text| pin(&text).ok_or_else(wrong)).transpose()?;
     let report = verify(call.engine, &call.user()?, pins.as_slice(), &mut |_| {})?;
-    Ok(Verified { intact: report.is_intact(), report: EngineReport(report) })
+    Ok(Verified { intact: report.is_intact(), report: report })
 }
 
 /// An event, by position or id.
@@ -168,41 +168,43 @@ fn event_refs(events: &[EventIn]) -> Result<Vec<quipu_engine::versions::EventRef
     events.iter().map(one).collect()
 }
 
-/// What to take back: one of `events`, `source`, `session` and `since`.
+/// Events to revert: one of `events`, `source`, `session` and `since`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("oneOf" = shape::one_of(&["events", "source", "session", "since"])))]
+#[schemars(rename = "RevertRequest")]
 struct Revert {
-    /// These events.
+    /// Events by position or id.
     #[schemars(with = "Option<Vec<shape::EventName>>")]
     events: Option<Vec<EventIn>>,
-    /// Every event of an import, file or message.
+    /// All events of an import, file or message.
     #[schemars(with = "Option<shape::Line>")]
     source: Option<String>,
-    /// Every event of a session.
+    /// All events of a session.
     #[schemars(with = "Option<shape::Name>")]
     session: Option<String>,
-    /// Every event after a version.
+    /// All events after a version.
     #[schemars(with = "Option<shape::VersionOrSeq>")]
     since: Option<Value>,
-    /// Why.
+    /// The reason, stored with the event.
     #[schemars(with = "Option<shape::Remark>")]
     rationale: Option<String>,
-    /// Questions whose answers are compared in a dry run.
+    /// Questions whose answers a dry run compares.
     #[serde(default)]
     #[schemars(with = "Vec<shape::Question>")]
     probes: Vec<String>,
-    /// Only show what it would do.
+    /// Report the effect without recording anything.
     #[serde(default)]
     dry_run: bool,
 }
 
-/// What was done, or would be.
+/// The receipt, or the preview of a dry run.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "RevertResult")]
 enum Reverted {
-    Preview(Box<EngineReport<RevertPreview>>),
-    Done { receipt: Box<EngineReport<Receipt>>, difference: Box<EngineReport<Difference>> },
+    Preview(Box<RevertPreview>),
+    Done { receipt: Box<Receipt>, difference: Box<Difference> },
 }
 
 fn reverted(call: &Call<'_>, asked: Revert) -> Result<Reverted, Fault> {
@@ -222,50 +224,52 @@ fn reverted(call: &Call<'_>, asked: Revert) -> Result<Reverted, Fault> {
     let options = RevertOptions { rationale: asked.rationale, probes: asked.probes };
     if asked.dry_run {
         let preview = preview_revert(call.engine, &user, &selection, &options)?;
-        return Ok(Reverted::Preview(Box::new(EngineReport(preview))));
+        return Ok(Reverted::Preview(Box::new(preview)));
     }
     let done = call.writing(&user, |memory| revert(call.engine, memory, &selection, &options, &mut |_| {}));
     let (receipt, difference) = done?;
-    Ok(Reverted::Done { receipt: Box::new(EngineReport(receipt)), difference: Box::new(EngineReport(difference)) })
+    Ok(Reverted::Done { receipt: Box::new(receipt), difference: Box::new(difference) })
 }
 
-/// Which events, and where to.
+/// Events to replay into another memory.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "PickRequest")]
 struct Pick {
     #[schemars(with = "Vec<shape::EventName>", length(min = 1))]
     events: Vec<EventIn>,
-    /// The user whose memory they go into.
+    /// User of the other memory.
     #[schemars(with = "shape::UserName")]
     into: String,
 }
 
-fn picked(call: &Call<'_>, asked: Pick) -> Result<EngineReport<Picked>, Fault> {
+fn picked(call: &Call<'_>, asked: Pick) -> Result<Picked, Fault> {
     let (user, into) = (call.user()?, call.user_named(&asked.into, "into")?);
     if asked.events.is_empty() {
         return Err(Fault::invalid("nothing to pick: give events").at("events"));
     }
     let events = chosen(call.engine, &user, &event_refs(&asked.events)?)?;
-    Ok(EngineReport(pick(call.engine, &events, &into, &mut |_| {})?))
+    Ok(pick(call.engine, &events, &into, &mut |_| {})?)
 }
 
-/// Where to, and up to what.
+/// Target and last version of a fork.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ForkRequest")]
 struct Fork {
-    /// A user that has no memory yet.
+    /// A user without a memory.
     #[schemars(with = "shape::UserName")]
     into: String,
-    /// The last version that is shared: a position, a time or a date.
+    /// Last shared version: a position, a time or a date. Defaults to now.
     #[schemars(with = "Option<shape::Version>")]
     at: Option<String>,
 }
 
-fn forked(call: &Call<'_>, asked: Fork) -> Result<EngineReport<Receipt>, Fault> {
+fn forked(call: &Call<'_>, asked: Fork) -> Result<Receipt, Fault> {
     let (user, into) = (call.user()?, call.user_named(&asked.into, "into")?);
     let at = when(asked.at.as_deref(), "at")?;
     if user == into {
         return Err(Fault::from(Error::Refused("a memory is forked into that of another user".to_owned())).at("into"));
     }
-    Ok(EngineReport(fork(call.engine, &user, &into, at, &mut |_| {})?))
+    Ok(fork(call.engine, &user, &into, at, &mut |_| {})?)
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use quipu_engine::ports::Scope;
 use quipu_engine::{Engine, EngineParts, EngineRules, OptionalParts};
+use quipu_fake_model::FakeScript;
 use quipu_models::HashedNgrams;
-use quipu_models::fake::FakeScript;
 use quipu_testkit::{FixedClock, MemoryStore, SeededEntropy};
 use serde_json::{Value, json};
 

@@ -209,7 +209,9 @@ async fn items_have_the_fields_the_page_says() {
                    "attempts": [{"approach": "the mill", "outcome": "closed", "successful": false}]}],
         "tenets": [{"kind": "value", "text": "Patience first.", "evidence": [], "domain": "work", "topic": "bread"}],
     });
-    for (list, schema) in [("facts", "FactIn"), ("reflective", "NoteIn"), ("tasks", "TaskIn"), ("tenets", "TenetIn")] {
+    for (list, schema) in
+        [("facts", "FactInput"), ("reflective", "NoteInput"), ("tasks", "TaskInput"), ("tenets", "TenetInput")]
+    {
         let described: BTreeSet<&String> =
             page["components"]["schemas"][schema]["properties"].as_object().unwrap().keys().collect();
         let sent: BTreeSet<&String> = full[list][0].as_object().unwrap().keys().collect();

@@ -2,8 +2,8 @@
 
 use quipu_core::id::UserId;
 use quipu_engine::ports::Scope;
+use quipu_fake_model::FakeScript;
 use quipu_models::HashedNgrams;
-use quipu_models::fake::FakeScript;
 use serde_json::{Value, json};
 use std::sync::Arc;
 

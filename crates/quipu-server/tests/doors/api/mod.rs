@@ -10,7 +10,7 @@ mod routes;
 mod strangers;
 mod tenants;
 
-use quipu_models::fake::FakeScript;
+use quipu_fake_model::FakeScript;
 use serde_json::{Value, json};
 
 use crate::rig::{Answer, TestServer};

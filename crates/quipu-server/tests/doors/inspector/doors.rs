@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use quipu_engine::ports::Scope;
+use quipu_fake_model::FakeScript;
 use quipu_models::HashedNgrams;
-use quipu_models::fake::FakeScript;
 
 use super::{OWN, rig};
 use crate::rig::TestServer;

@@ -3,7 +3,7 @@
 mod doors;
 pub(crate) mod pages;
 
-use quipu_models::fake::FakeScript;
+use quipu_fake_model::FakeScript;
 
 use crate::rig::{Answer, TestServer};
 

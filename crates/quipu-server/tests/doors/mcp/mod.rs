@@ -9,7 +9,7 @@ mod tools;
 
 use quipu_core::id::UserId;
 use quipu_engine::ports::Scope;
-use quipu_models::fake::FakeScript;
+use quipu_fake_model::FakeScript;
 use serde_json::{Value, json};
 
 use crate::rig::{Answer, TestServer};

@@ -1,4 +1,4 @@
-//! Evolving: what recurs becomes a category, and everything that was promised of the rest still holds.
+//! Schema evolution: recurring patterns become categories, and all other guarantees still hold.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::me;
 
 mod naming;
 
-/// A memory that lives from day to day.
+/// A memory over several days.
 struct Life {
     rig: TestEngine,
     store: MemoryStore,
@@ -44,7 +44,7 @@ impl Life {
         Self { rig, store, engine }
     }
 
-    /// The morning of a day of March 2026.
+    /// The morning of a day in March 2026.
     fn day(&self, number: u32) {
         let time: Timestamp = format!("2026-03-{number:02}T09:00:00Z").parse().unwrap();
         self.rig.clock.put(time.as_microsecond());
@@ -81,7 +81,7 @@ impl Life {
         status(&self.engine, &me()).unwrap().version
     }
 
-    /// The ledger is whole, and a replay and a restart find the same.
+    /// Checks that the ledger verifies, and that a replay and a restart give the same memory.
     fn is_sound(&mut self) {
         assert!(verify(&self.engine, &me(), &[], &mut |_| {}).unwrap().is_intact());
         assert!(rebuild(&self.engine, &me(), &mut |_| {}).unwrap().identical);
@@ -90,7 +90,7 @@ impl Life {
         assert_eq!(self.core(), core);
     }
 
-    /// Objects of the active facts of a relation, and where they say they stand.
+    /// Objects of the active facts of a relation, and their places in the core document.
     fn held(&self, predicate: &str) -> Vec<(String, String)> {
         let asked = FactOptions { predicate: Some(predicate.to_owned()), ..FactOptions::default() };
         let found = facts(&self.engine, &me(), &asked).unwrap().into_iter();
@@ -99,14 +99,14 @@ impl Life {
         all
     }
 
-    /// Every change of the ledger as it is stored.
+    /// Whether any stored change of the ledger contains the word.
     fn holds(&self, word: &str) -> bool {
         let every = |seq| show(&self.engine, &me(), EventRef::Seq(seq)).unwrap();
         (1..=self.version()).map(every).any(|event| format!("{event:?}").contains(word))
     }
 }
 
-/// The seed's day, told over a week: what helps against stress comes up again and again.
+/// A week in which remedies for stress come up repeatedly.
 fn of_stress() -> Life {
     let life = Life::new();
     life.says(1, "I do yoga for stress.");
@@ -124,7 +124,7 @@ const AT: &str = "/stressManagement/techniques";
 #[test]
 fn a_category_that_comes_up_often_is_proposed_and_approved() {
     let mut life = of_stress();
-    // when nobody asked yet, a dry run says what would be asked, and records nothing
+    // when no review exists yet, a dry run lists the proposals and records nothing
     let version = life.version();
     let dry = life.evolves(4, &EvolveOptions { dry_run: true, ..EvolveOptions::default() });
     let stress = dry.patterns.iter().find(|one| one.survey.candidate.key == "stressManagement").unwrap();
@@ -134,7 +134,7 @@ fn a_category_that_comes_up_often_is_proposed_and_approved() {
     assert_eq!(life.version(), version);
     let due = status(&life.engine, &me()).unwrap().due;
     assert!(due.iter().any(|one| one.step == MaintenanceStep::Evolve), "{due:?}");
-    // then it waits once, and only once
+    // then it waits for review once, and only once
     life.day(4);
     let steps = vec![MaintenanceStep::Evolve];
     let tended = maintain(&life.engine, &me(), &MaintainOptions { steps, ..MaintainOptions::default() }).unwrap();
@@ -151,7 +151,7 @@ fn a_category_that_comes_up_often_is_proposed_and_approved() {
         "Make stressManagement a category of its own? 1 place of stressManagement would move there."
     );
     assert_eq!(asked.preview.as_ref().unwrap().category["techniques"][0], "yoga");
-    // and nobody but a person decides
+    // and only a person decides
     let id = asked.review.id.to_string();
     for actor in [Actor::System, Actor::Agent] {
         let refused = decide_review(&life.engine, &me(), &id, &ReviewDecision::Approved, actor, None);
@@ -159,7 +159,7 @@ fn a_category_that_comes_up_often_is_proposed_and_approved() {
     }
     life.day(6);
     let decided = decide_review(&life.engine, &me(), &id, &ReviewDecision::Approved, Actor::User, None).unwrap();
-    // then one event holds the decision, the promotion and its patches
+    // then one event contains the decision, the promotion and its patches
     let event = show(&life.engine, &me(), EventRef::Seq(decided.seq)).unwrap();
     let words: Vec<&str> = event.changes.iter().flatten().map(Change::as_str).collect();
     assert_eq!(words.first(), Some(&"SCHEMA_PROMOTION"));
@@ -170,10 +170,10 @@ fn a_category_that_comes_up_often_is_proposed_and_approved() {
     assert_eq!(evolution[0]["newCategory"], "stressManagement");
     assert!(evolution[0]["reason"].as_str().unwrap().starts_with("3 instances on 3 days"));
     assert!(schema(&life.engine, &me(), When::Now).unwrap().iter().any(|one| one.promoted_by == [decided.seq]));
-    // and the facts stand where they stand
+    // and the facts keep their places
     assert!(life.held("manages_stress_with").iter().all(|(_, at)| at == AT));
     life.is_sound();
-    // when it is undone, everything is where it was, and the question waits again
+    // when it is undone, everything is restored, and the review is pending again
     undo_review(&life.engine, &me(), &id).unwrap();
     assert!(life.core().get("stressManagement").is_none());
     assert_eq!(
@@ -191,18 +191,18 @@ fn what_is_said_after_a_promotion_goes_to_the_new_place() {
     life.says(7, "I manage my stress with gardening.");
     assert_eq!(life.core().pointer(AT).unwrap().as_array().unwrap().len(), 4);
     assert!(life.core().get("dynamicCategories").is_none_or(|all| all.get("stressManagement").is_none()));
-    // what is taken back leaves it, whenever it was said
+    // retracted facts leave it, whenever they were said
     for object in ["yoga", "gardening"] {
         let fact = facts(&life.engine, &me(), &FactOptions::default()).unwrap();
         let fact = fact.iter().find(|one| one.fact.predicate == "manages_stress_with" && one.fact.object == object);
         retract(&life.engine, &me(), &fact.unwrap().fact.id.to_string(), "no").unwrap();
     }
     assert_eq!(life.core().pointer(AT), Some(&json!(["long walks", "breathing exercises"])));
-    // an edit by hand is a fact, there as anywhere
+    // an edit by hand is a fact, there as elsewhere
     life.sets(8, &format!("{AT}/-"), json!("tea"));
     assert!(life.held("manages_stress_with").contains(&("tea".to_owned(), AT.to_owned())));
     life.is_sound();
-    // when the promotion is taken back, what counts stands where it stood before, and nothing is said twice
+    // when the promotion is reverted, active facts return to their former places, without duplicates
     life.day(9);
     let selection = Selection::Events(vec![EventRef::Seq(promoted)]);
     revert(&life.engine, &me(), &selection, &RevertOptions::default(), &mut |_| {}).unwrap();
@@ -230,7 +230,7 @@ fn an_erasure_reaches_what_moved() {
     let mut life = of_stress();
     life.promotes("stressManagement");
     life.says(7, "I manage my stress with gardening.");
-    // The document is edited around the value that will go, so that later patches test it.
+    // The document is edited around a value that is removed later, so that later patches test it.
     life.sets(8, &format!("{AT}/1"), json!("short walks"));
     erase(&life.engine, &me(), &[EraseTarget::Event(1)], "asked to", &mut |_| {}).unwrap();
     assert!(!life.holds("yoga"), "a copy of what was erased is left");
@@ -249,7 +249,7 @@ fn an_erasure_of_a_note_takes_its_name_along() {
     life.promotes("sleep");
     erase(&life.engine, &me(), &[EraseTarget::Event(first)], "asked to", &mut |_| {}).unwrap();
     assert!(!life.holds("boris") && !life.holds("trouble"));
-    let sleep = json!({"impact": "Higher BG after poor sleep", "optional": ["Started using sleep mask"]});
+    let sleep = json!({"impact": "Higher BG after poor sleep", "aids": ["Started using sleep mask"]});
     assert_eq!(life.core(), json!({"sleepHealth": sleep, "uncategorized": {"zebra": 1}}));
     life.is_sound();
 }
@@ -291,7 +291,7 @@ fn no_is_remembered_until_twice_as_much_speaks_for_it() {
     life.sets(6, "/uncategorized/sleep_note_6", json!("Bad night"));
     life.evolves(6, &EvolveOptions::default());
     let asked = &reviews(&life.engine, &me(), false).unwrap()[0];
-    // Another name is as good.
+    // A different name is accepted as well.
     let other = ReviewDecision::Edited { text: "nights".to_owned() };
     decide_review(&life.engine, &me(), &asked.review.id.to_string(), &other, Actor::User, None).unwrap();
     assert_eq!(life.core()["nights"]["notes"].as_array().unwrap().len(), 6);

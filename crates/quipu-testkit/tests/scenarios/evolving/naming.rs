@@ -1,4 +1,4 @@
-//! What a language model calls the patterns that are put to a person.
+//! Names that a language model proposes for patterns under review.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +14,7 @@ use serde_json::json;
 use super::Life;
 use crate::me;
 
-/// Gives every pattern the same name, and keeps what it was shown.
+/// Gives every pattern the same name and records its input.
 struct Namer(Result<NameProposed, ReflectError>, Mutex<Vec<Unnamed>>);
 
 impl Namer {
@@ -109,7 +109,7 @@ fn what_is_promoted_at_once_is_named_by_rule() {
     assert!(life.core().get("sleepHealth").is_some() && namer.1.lock().unwrap().is_empty());
 }
 
-/// Three things nobody's key says more of: to the rules they are notes.
+/// Three entries with no common key, which the rules call notes.
 fn sleeps_oddly(life: &Life) {
     for (n, text) in [(1, "Awake at 3:40"), (2, "A mask does it"), (3, "Eight hours with the window open")] {
         life.sets(n, &format!("/uncategorized/sleep_note_{n}"), json!(text));
@@ -122,11 +122,11 @@ fn a_model_places_what_is_put_to_a_person_where_the_words_bear_it_out() {
         (
             "fields the rules know, and a word of the sentence",
             &[(0, "challenges"), (1, "Aids"), (2, "window")][..],
-            json!({"challenges": "Awake at 3:40", "optional": ["A mask does it"], "window": "Eight hours with the window open"}),
+            json!({"challenges": "Awake at 3:40", "aids": ["A mask does it"], "window": "Eight hours with the window open"}),
         ),
         (
             "a length of time where none is said, words nobody said, a line that was not shown",
-            &[(0, "duration"), (1, "insomnia"), (7, "optional"), (2, "sleep")],
+            &[(0, "duration"), (1, "insomnia"), (7, "aids"), (2, "sleep")],
             json!({"notes": ["Awake at 3:40", "A mask does it", "Eight hours with the window open"]}),
         ),
     ] {
@@ -152,19 +152,19 @@ fn a_model_places_what_is_put_to_a_person_where_the_words_bear_it_out() {
 
 #[test]
 fn under_another_name_everything_goes_where_it_was_proposed() {
-    let namer = Namer::placing("sleepHealth", "How the user sleeps", &[(1, "optional")]);
+    let namer = Namer::placing("sleepHealth", "How the user sleeps", &[(1, "aids")]);
     let life = Life::with(Some(namer));
     sleeps_oddly(&life);
     life.evolves(3, &EvolveOptions::default());
     let waiting = reviews(&life.engine, &me(), false).unwrap().remove(0).review;
     let edited = ReviewDecision::Edited { text: "nights".to_owned() };
     decide_review(&life.engine, &me(), &waiting.id.to_string(), &edited, Actor::User, None).unwrap();
-    assert_eq!(life.core()["nights"]["optional"], json!(["A mask does it"]));
+    assert_eq!(life.core()["nights"]["aids"], json!(["A mask does it"]));
 }
 
 #[test]
 fn who_erases_what_was_placed_erases_where_it_was_named_and_leaves_the_rest() {
-    let namer = Namer::placing("sleepHealth", "How the user sleeps", &[(0, "challenges"), (1, "optional")]);
+    let namer = Namer::placing("sleepHealth", "How the user sleeps", &[(0, "challenges"), (1, "aids")]);
     let mut life = Life::with(Some(namer));
     sleeps_oddly(&life);
     life.evolves(3, &EvolveOptions::default());

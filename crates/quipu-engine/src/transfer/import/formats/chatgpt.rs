@@ -1,7 +1,7 @@
-//! What ChatGPT exports: a list of conversations, each a tree of messages.
+//! Parses exports of ChatGPT: a list of conversations, each a tree of messages.
 //!
-//! Only the branch the person ended on is read: from `current_node` upwards. Messages of other branches, and those ChatGPT
-//! does not show, are counted and left out. A message becomes a turn under its conversation's id, with its title as topic.
+//! Only the current branch is read, from `current_node` upwards. Messages of other branches and hidden messages are
+//! counted and left out. A message becomes a turn of its conversation's session, with the title as topic.
 
 mod message;
 
@@ -30,7 +30,7 @@ const SHAPE: Shape = Shape {
     bytes_max: IMPORT_ELEMENT_BYTES_MAX,
 };
 
-/// A conversation, without what is not needed of it.
+/// The parts of a conversation that are needed.
 #[derive(Deserialize)]
 struct Conversation {
     #[serde(default)]
@@ -44,7 +44,7 @@ struct Conversation {
     mapping: HashMap<String, Node>,
 }
 
-/// A place in the tree.
+/// A node of the tree.
 #[derive(Deserialize)]
 #[serde(from = "Value")]
 struct Node {
@@ -60,7 +60,7 @@ impl From<Value> for Node {
     }
 }
 
-/// Reads conversation by conversation. One that is cut or is no conversation ends the import.
+/// Reads one conversation after the other. A truncated or invalid one ends the import.
 pub(in crate::transfer::import) fn read(
     input: &mut dyn BufRead,
     start: u64,
@@ -102,7 +102,7 @@ fn read_one(
     filling.flush(sink)
 }
 
-/// The keys of the messages from the first to the one the person ended on.
+/// The keys of the messages of the current branch, in order.
 fn branch(conversation: &Conversation, place: &str, report: &mut Report) -> Vec<String> {
     let mapping = &conversation.mapping;
     let named = conversation.current_node.as_str().filter(|key| mapping.contains_key(*key));
@@ -127,7 +127,7 @@ fn branch(conversation: &Conversation, place: &str, report: &mut Report) -> Vec<
     keys
 }
 
-/// The key of the newest message that nothing follows; ties are broken by the key.
+/// The key of the newest leaf; ties are broken by key.
 fn newest_leaf(mapping: &HashMap<String, Node>) -> Option<&str> {
     let parents: HashSet<&str> = mapping.values().filter_map(|node| node.parent.as_deref()).collect();
     let leaves = mapping.iter().filter(|(key, _)| !parents.contains(key.as_str()));
@@ -135,7 +135,7 @@ fn newest_leaf(mapping: &HashMap<String, Node>) -> Option<&str> {
     leaves.max_by_key(|(key, node)| (time(node), *key)).map(|(key, _)| key.as_str())
 }
 
-/// The turn a message becomes, or `None` if it is not shown or says nothing, which is counted.
+/// Converts a message into a draft, or counts it and returns `None` if it is hidden or empty.
 fn draft(message: Message, key: &str, place: String, report: &mut Report) -> Option<Draft> {
     if message.hidden {
         report.leave_out("messages that ChatGPT does not show", 1);

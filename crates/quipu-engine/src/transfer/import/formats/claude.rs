@@ -1,9 +1,9 @@
-//! What Claude exports: conversations, what Claude noted about the person, and projects.
+//! Parses exports of Claude: conversations, Claude's memories about the person, and projects.
 //!
-//! The files of an export differ in what their objects hold, so any of them can be read: a conversation has
-//! `chat_messages`, the memories have `conversations_memory`, a project has `docs` or a `prompt_template`. Conversations
-//! become turns under their id, with their name as topic. Memories are a text Claude wrote about the person: they become
-//! documents with the role of the assistant. Projects and accounts are counted and left out.
+//! The files of an export differ in their objects, and any of them can be read: a conversation has `chat_messages`, the
+//! memories have `conversations_memory`, a project has `docs` or a `prompt_template`. Conversations become turns under
+//! their id, with their name as topic. Memories are texts by Claude about the person and become documents with the role
+//! of the assistant. Projects and accounts are counted and left out.
 
 mod message;
 
@@ -32,7 +32,7 @@ const SHAPE: Shape = Shape {
 
 type Object = Map<String, Value>;
 
-/// Reads object by object. One that is cut ends the import; one that is none of an export is skipped.
+/// Reads one object after the other. A truncated one ends the import; an unknown one is skipped.
 pub(in crate::transfer::import) fn read(
     input: &mut dyn BufRead,
     start: u64,
@@ -85,7 +85,7 @@ fn conversation(number: usize, object: &Object, name: &Arc<str>, sink: &mut Sink
     filling.flush(sink)
 }
 
-/// The text about the person, and one a project.
+/// The memories about the person, and those of each project.
 fn memories(number: usize, object: &Object, name: &Arc<str>, sink: &mut Sink<'_>) -> Result<(), ParseStop> {
     let about = word(object, "conversations_memory").map(|text| ("memory".to_owned(), text));
     let projects = object.get("project_memories").and_then(Value::as_object);
@@ -106,7 +106,7 @@ fn memories(number: usize, object: &Object, name: &Arc<str>, sink: &mut Sink<'_>
     filling.flush(sink)
 }
 
-/// The text under a key, if there is something in it.
+/// The text under a key, if it is not empty.
 fn word<'a>(object: &'a Object, key: &str) -> Option<&'a str> {
     object.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty())
 }

@@ -1,7 +1,7 @@
-//! LoCoMo: long conversations of two people, with questions about them.
+//! Parses LoCoMo: long conversations of two people, with questions about them.
 //!
-//! The input is an array of conversations, or one such object; one conversation is held at a time. Its sessions become
-//! turns under the session `<sample_id>:session_<N>`, in the order of N, all dated by `session_<N>_date_time`.
+//! The input is an array of conversations or one such object; one conversation is held at a time. Its sessions become
+//! turns of the session `<sample_id>:session_<N>`, in the order of N, with the time of `session_<N>_date_time`.
 
 pub mod questions;
 
@@ -22,7 +22,7 @@ use crate::transfer::import::report::Report;
 use crate::transfer::import::stream::{self, Shape};
 use crate::transfer::import::{name, when};
 
-/// Room kept behind a conversation's name for `:session_<N>`.
+/// Bytes reserved after a conversation's name for `:session_<N>`.
 const SESSION_BYTES_MAX: usize = 24;
 
 const SHAPE: Shape = Shape {
@@ -43,8 +43,7 @@ struct Sample {
     conversation: Map<String, Value>,
 }
 
-/// Reads conversation by conversation. One that is cut or is no conversation ends the import; a turn that cannot be
-/// read is skipped.
+/// Reads one conversation after the other. A truncated or invalid one ends the import; an unreadable turn is skipped.
 pub(in crate::transfer::import) fn read(
     input: &mut dyn BufRead,
     start: u64,
@@ -67,7 +66,7 @@ pub(in crate::transfer::import) fn read(
     })
 }
 
-/// What the conversation is called; `conversation-<number>` if the input does not say.
+/// The name of the conversation; `conversation-<number>` if the input has none.
 fn conversation_name(sample_id: &Value, number: usize) -> String {
     let raw = match sample_id {
         Value::String(text) => text.clone(),
@@ -85,7 +84,7 @@ fn conversation_name(sample_id: &Value, number: usize) -> String {
     }
 }
 
-/// The lists called `session_<N>`, in the order of N.
+/// The lists named `session_<N>`, in the order of N.
 fn sessions(conversation: &Map<String, Value>) -> Vec<(&str, &[Value])> {
     let mut found: Vec<(u64, &str, &[Value])> = conversation
         .iter()
@@ -137,7 +136,7 @@ fn session_time(raw: Option<&Value>, place: &str, report: &mut Report) -> Option
     time.map_err(|reason| report.notice(place, format!("{reason}; its turns were kept without a time"))).ok()
 }
 
-/// The picture shown with a turn: where it is, and what it shows.
+/// The image shown with a turn: its address and caption.
 fn image(turn: &Value) -> Option<Artifact> {
     let caption = turn.get("blip_caption").and_then(Value::as_str).unwrap_or_default();
     let address = turn.get("img_url").and_then(|url| url.as_str().or_else(|| url.get(0)?.as_str()));

@@ -1,8 +1,8 @@
-//! LongMemEval (Wu et al., 2025): questions, each with a history of chats of its own between a user and an assistant.
+//! Parses LongMemEval (Wu et al., 2025): questions, each with its own history of chats between a user and an assistant.
 //!
-//! The input is an array of questions, or one; one is held at a time, however long the file. A question's history is a
-//! conversation of the question's id. A chat keeps its session id, its turns the date of the chat and the id
-//! `<session>_<N>`, counted from 1, as the benchmark's own tools call them. Chats are put in the order of their dates.
+//! The input is an array of questions or one; one is held at a time. The history of a question is a conversation named
+//! by the question's id. A chat keeps its session id; its turns have the date of the chat and the id `<session>_<N>`,
+//! counted from 1, as in the benchmark's own tools. Chats are ordered by date.
 
 pub mod questions;
 
@@ -52,7 +52,7 @@ struct Instance {
     answer_session_ids: Vec<Value>,
 }
 
-/// Reads question by question. One that is cut or is none ends the import; a turn that cannot be read is skipped.
+/// Reads one question after the other. A truncated or invalid one ends the import; an unreadable turn is skipped.
 pub(in crate::transfer::import) fn read(
     input: &mut dyn BufRead,
     start: u64,
@@ -61,7 +61,7 @@ pub(in crate::transfer::import) fn read(
     stream::elements(input, start, &SHAPE, &mut |number, instance: Instance| history(&instance, number, sink))
 }
 
-/// What a question's history is called.
+/// The name of a question's history.
 fn conversation_name(instance: &Instance, number: usize) -> String {
     let clean = written_out(&instance.question_id).unwrap_or_default().replace(char::is_control, " ");
     match clean.trim() {
@@ -71,7 +71,7 @@ fn conversation_name(instance: &Instance, number: usize) -> String {
     }
 }
 
-/// Text or a number as text.
+/// A text, or a number as text.
 fn written_out(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -80,14 +80,14 @@ fn written_out(value: &Value) -> Option<String> {
     }
 }
 
-/// One chat of a history.
+/// A chat of a history.
 struct Chat<'a> {
     session: String,
     said_at: Option<Timestamp>,
     turns: &'a [Value],
 }
 
-/// What a turn is called.
+/// The native id of a turn.
 fn turn_name(session: &str, index: usize) -> String {
     format!("{session}_{}", index + 1)
 }

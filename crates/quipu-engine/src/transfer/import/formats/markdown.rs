@@ -1,4 +1,4 @@
-//! Markdown: sections under their headings, with the front matter's date.
+//! Parses Markdown: sections with their headings, and the date of the front matter.
 
 mod front_matter;
 mod sections;
@@ -18,9 +18,10 @@ use front_matter::FrontMatter;
 
 /// Reads a Markdown file. A section is one source, or several if it is long; its topic is the path of its headings.
 ///
-/// All sections carry the front matter's date: `said_at`, `date`, `created` or `updated`, the first that can be read.
-/// The front matter itself goes with the first source, verbatim, so that its tags can be found. A source is called by
-/// its headings and a number, so that a change in one section leaves the ids of the others alone.
+/// All sections have the date of the front matter: the first readable one of `said_at`, `date`, `created` and
+/// `updated`. The front matter is attached to the first source, verbatim, so that its tags can be found. The native id
+/// of a source consists of its headings and a number, so that a change in one section does not affect the ids of
+/// others.
 pub(in crate::transfer::import) fn read(
     input: &mut dyn BufRead,
     start: u64,

@@ -1,8 +1,8 @@
-//! Memories mem0 lists or exports: `{"memories":[…]}`, `{"results":[…]}` or a list.
+//! Parses memories listed or exported by mem0: `{"memories":[…]}`, `{"results":[…]}` or a list.
 //!
-//! A memory is `{"id":…,"memory" or "content":…,"user_id":…,"agent_id":…,"run_id":…,"created_at":…}`. It is what a model
-//! made of a conversation, not what was said in it: it becomes an entry with the role of the assistant, so that nobody
-//! takes it for words of the user, and nothing in it for instructions. Memories of one user are one conversation.
+//! A memory is `{"id":…,"memory" or "content":…,"user_id":…,"agent_id":…,"run_id":…,"created_at":…}`. It was written by
+//! a model, not said in a conversation. Therefore it becomes an entry with the role of the assistant, which is neither
+//! a statement of the user nor an instruction. The memories of one user form one conversation.
 
 use std::io::BufRead;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ const SHAPE: Shape = Shape {
     bytes_max: IMPORT_ELEMENT_BYTES_MAX,
 };
 
-/// Reads memory by memory; one without text is skipped.
+/// Reads one memory after the other; one without text is skipped.
 pub(in crate::transfer::import) fn read(
     input: &mut dyn BufRead,
     start: u64,

@@ -1,11 +1,12 @@
-//! The file of the MCP reference memory: a graph of entities and relations, one a line.
+//! Parses the file of the MCP reference memory server: a graph of entities and relations, one per line.
 //!
 //! A line is `{"type":"entity","name":…,"entityType":…,"observations":[…]}` or
-//! `{"type":"relation","from":…,"to":…,"relationType":…}`. An observation becomes the entry `NAME: observation`, with the
-//! entity's type beside it; a relation becomes `FROM relationType TO`. The file holds no times and no sources.
+//! `{"type":"relation","from":…,"to":…,"relationType":…}`. An observation becomes the entry `NAME: observation`, with
+//! the entity's type as artifact; a relation becomes `FROM relationType TO`. The file contains no times and no
+//! sources.
 //!
-//! Entries have the role of the assistant: it is the assistant that writes this file with its tool. They are not words of
-//! the user, and the role of instructions would let a file speak to a model with the authority of its operator.
+//! Entries have the role of the assistant, which writes this file with its tool. They are not statements of the user,
+//! and a system role would give the file the authority of the operator.
 
 use std::io::BufRead;
 use std::sync::Arc;
@@ -110,7 +111,7 @@ fn relation(line: &Object, place: &str) -> Option<Draft> {
     Some(entry(place, None, format!("{} {} {}", from?, how?, to?)))
 }
 
-/// True for an entity that has a name; what else it lacks has been said.
+/// Returns true for an entity with a name. Its other faults were reported already.
 fn is_bare_entity(line: &Value) -> bool {
     line.as_object().is_some_and(|line| text(line, "type") == Some("entity") && text(line, "name").is_some())
 }

@@ -1,4 +1,4 @@
-//! The formats that can be imported, one file or folder each.
+//! Parsers of the import formats, one module per format.
 
 pub(in crate::transfer::import) mod chatgpt;
 pub(in crate::transfer::import) mod claude;

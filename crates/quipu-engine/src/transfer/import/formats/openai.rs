@@ -1,9 +1,9 @@
-//! Chat messages as JSON Lines: one conversation a line.
+//! Parses chat messages in JSON Lines: one conversation per line.
 //!
-//! A line is `{"messages":[{"role":…,"content":…}]}`. Beside the messages it may carry `session_id`, `conversation_id`
-//! or `id`, and a `title`; a message may carry `id`, `name` and `created_at`, `timestamp` or `date`. A message without a
-//! time of its own has none: a time beside the messages says when the conversation was made, not when this was said.
-//! A message without an id is called by its place in the line, `#1`, `#2` …, so that saying the same twice stays twice.
+//! A line is `{"messages":[{"role":…,"content":…}]}`. It may also have `session_id`, `conversation_id` or `id`, and a
+//! `title`; a message may have `id`, `name` and `created_at`, `timestamp` or `date`. A time outside the messages is
+//! ignored, because it is that of the conversation rather than of a message. A message without an id is named by its
+//! position, `#1`, `#2` …, so that a repeated message is kept.
 
 use std::io::BufRead;
 use std::sync::Arc;
@@ -21,12 +21,11 @@ use crate::transfer::import::report::Report;
 use crate::transfer::import::{fence, name, when};
 
 const EXPECTED: &str = "a line is a JSON object like {\"messages\":[{\"role\":\"user\",\"content\":\"…\"}]}";
-const KEEP_NUMBERS: &str =
-    "If the line cannot be mended, empty it: conversations without an id are named by their line";
+const KEEP_NUMBERS: &str = "If the line cannot be fixed, empty it: conversations without an id are named by their line";
 
 type Object = Map<String, Value>;
 
-/// Reads one conversation a line. A line that cannot be read ends the import; a message that cannot is skipped.
+/// Reads one conversation per line. An unreadable line ends the import; an unreadable message is skipped.
 pub(in crate::transfer::import) fn read(
     input: &mut dyn BufRead,
     name: &Arc<str>,
@@ -75,7 +74,7 @@ fn not_json(error: &serde_json::Error, line: &str) -> String {
     format!("it is not JSON at byte {}", error.column())
 }
 
-/// One message without its conversation, or why it cannot be kept.
+/// Converts a message into a draft without a session, or says why it cannot be imported.
 fn draft(message: &Value, number: usize, place: String, report: &mut Report) -> Result<Draft, String> {
     let Value::Object(message) = message else { return Err("it is not an object".to_owned()) };
     let role = role(message)?;
@@ -119,7 +118,7 @@ fn said_at(message: &Object, place: &str, report: &mut Report) -> Option<Timesta
     })
 }
 
-/// The words and what came with them.
+/// The text and the attachments.
 fn content(message: &Object, place: &str, report: &mut Report) -> Result<(String, Vec<Artifact>), String> {
     match message.get("content") {
         Some(Value::String(text)) => Ok((text.clone(), Vec::new())),
@@ -136,7 +135,7 @@ fn calls_tools(message: &Object) -> bool {
     ["tool_calls", "function_call"].iter().any(|key| message.get(*key).is_some_and(|calls| !calls.is_null()))
 }
 
-/// Joins the texts of a list of parts with line breaks; images and files go beside them.
+/// Joins the texts of a list of parts with line breaks; images and files become artifacts.
 fn join(parts: &[Value], place: &str, report: &mut Report) -> (String, Vec<Artifact>) {
     let mut texts = Vec::new();
     let mut artifacts = Vec::new();
@@ -170,7 +169,7 @@ fn beside(kind: &str, called: Option<&str>) -> Artifact {
     Artifact { kind: kind.to_owned(), name: called.map(str::to_owned), text: String::new() }
 }
 
-/// The first of the fields that holds a name: text with something in it, or a number.
+/// The first of the fields with a name: a text that is not empty, or a number.
 fn first_name(object: &Object, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| match object.get(*key)? {
         Value::String(text) if text.chars().any(|c| !c.is_whitespace() && !c.is_control()) => Some(text.clone()),

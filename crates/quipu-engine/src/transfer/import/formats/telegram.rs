@@ -1,8 +1,8 @@
-//! What Telegram exports as JSON: one chat, or all of them under `chats.list`.
+//! Parses JSON exports of Telegram: one chat, or all of them under `chats.list`.
 //!
-//! A message becomes a turn under `telegram:<the chat's id>`, with the chat's name as topic. `date_unixtime` says when it
-//! was sent; older exports have only the local `date`. Messages of the service (who joined, who called) are counted and
-//! left out. One message is held at a time.
+//! A message becomes a turn of the session `telegram:<id of the chat>`, with the chat's name as topic. Its time is
+//! `date_unixtime`, or the local `date` in older exports. Service messages (joins, calls) are counted and left out. One
+//! message is held at a time.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -35,7 +35,7 @@ const SHAPE: Shape = Shape {
     bytes_max: IMPORT_ELEMENT_BYTES_MAX,
 };
 
-/// Reads message by message. What is cut ends the import; a message that cannot be read is skipped.
+/// Reads one message after the other. Truncated input ends the import; an unreadable message is skipped.
 pub(in crate::transfer::import) fn read(
     input: &mut dyn BufRead,
     ChatFile { start, name, options }: ChatFile<'_>,
@@ -57,7 +57,7 @@ pub(in crate::transfer::import) fn read(
     outcome
 }
 
-/// What is known of the chat whose messages are read.
+/// The chat whose messages are being read.
 #[derive(Default)]
 struct Chat {
     name: Value,
@@ -73,12 +73,12 @@ struct Run<'a, 's> {
     name: &'a Arc<str>,
     filling: Filling,
     chat: Chat,
-    /// Names of chats so far, to say when two share one.
+    /// Names of chats so far, to report chats of the same name.
     spoken: BTreeSet<String>,
 }
 
 impl Run<'_, '_> {
-    /// Settles what the messages that follow belong to.
+    /// Sets the session of the messages that follow.
     fn begin(&mut self) -> Result<(), ParseStop> {
         self.filling.flush(self.sink)?;
         let id = match &self.chat.id {
@@ -90,7 +90,7 @@ impl Run<'_, '_> {
         let place = format!("chat {}", name::quote(called));
         let session = id.as_ref().map_or_else(|| self.name.to_string(), |id| format!("telegram:{id}"));
         if id.is_none() {
-            self.sink.report.notice(&place, "it has no id before its messages; it is called like the input");
+            self.sink.report.notice(&place, "it has no id before its messages; it is named like the input");
         }
         self.chat.session = name::session(self.sink.report, &place, &session);
         self.chat.topic = name::label(self.sink.report, &place, "the chat's name", called);
@@ -165,7 +165,7 @@ fn said_at(message: &Value, place: &str, clock: &mut Clock<'_>, report: &mut Rep
     })
 }
 
-/// The words: a text, or pieces of one of which some are marked up. Code and links go beside them too.
+/// The text, which may consist of pieces with markup. Code and links also become artifacts.
 fn words(message: &Value) -> (String, Vec<Artifact>) {
     let mut text = String::new();
     let mut artifacts = Vec::new();
@@ -189,10 +189,10 @@ fn words(message: &Value) -> (String, Vec<Artifact>) {
     (text, artifacts)
 }
 
-/// What came with the words, by name, and whose words they were if they were passed on.
+/// Attachments by name, and the author of a forwarded message.
 fn attached(message: &Value) -> Vec<Artifact> {
     let mut found = Vec::new();
-    // An export without its files has a remark in brackets in place of a path.
+    // In an export without files, a remark in brackets replaces the path.
     let path = |key: &str| Some(word(message, key)).filter(|path| !path.starts_with('(')).unwrap_or_default();
     if message.get("photo").is_some() {
         found.push(artifact("image", path("photo"), ""));
@@ -223,7 +223,7 @@ fn artifact(kind: &str, name: &str, text: &str) -> Artifact {
     Artifact { kind: kind.to_owned(), name, text: text.to_owned() }
 }
 
-/// A chat, or an object that holds chats.
+/// Visits a chat, or an object that contains chats.
 struct ChatOrAll<'a, 'r, 's> {
     run: &'a mut Run<'r, 's>,
 }
@@ -271,7 +271,7 @@ impl<'de> DeserializeSeed<'de> for ChatOrAll<'_, '_, '_> {
     }
 }
 
-/// The object around a list of chats.
+/// Visits the object around a list of chats.
 struct Chats<'a, 'r, 's> {
     run: &'a mut Run<'r, 's>,
 }
@@ -308,7 +308,7 @@ enum ExportScope {
     Chats,
 }
 
-/// A list, walked element by element.
+/// Visits a list, element by element.
 struct List<'a, 'r, 's> {
     run: &'a mut Run<'r, 's>,
     of: ExportScope,

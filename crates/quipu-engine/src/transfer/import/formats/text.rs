@@ -1,4 +1,4 @@
-//! Plain text: paragraphs, put together or cut until each passage can be found and read on its own.
+//! Parses plain text: joins or splits paragraphs into passages that can be found and understood separately.
 
 use std::io::BufRead;
 use std::ops::Range;
@@ -17,29 +17,29 @@ use crate::transfer::import::{name, whole};
 /// Short neighbours are joined up to this many bytes.
 const JOINED_BYTES_MAX: usize = 900;
 
-/// A stretch of text that should stay in one piece.
+/// A range of text that should stay in one piece.
 pub(in crate::transfer::import) struct Block {
     pub(in crate::transfer::import) range: Range<usize>,
     pub(in crate::transfer::import) prefer: Prefer,
 }
 
-/// What a text belongs to.
+/// The names that a text belongs to.
 pub(in crate::transfer::import) struct TextScope {
-    /// The name of its batches.
+    /// Name of its batches.
     pub(in crate::transfer::import) conversation: Arc<str>,
     pub(in crate::transfer::import) session: Option<Arc<str>>,
-    /// What starts every topic, and every native id of a Markdown section.
+    /// Prefix of every topic, and of every native id of a Markdown section.
     pub(in crate::transfer::import) title: Option<Arc<str>>,
 }
 
 impl TextScope {
-    /// A file of this name, about nothing in particular.
+    /// The scope of a file with this name, without a topic.
     pub(in crate::transfer::import) fn named(name: &Arc<str>, report: &mut Report) -> Self {
         Self { conversation: name.clone(), session: name::session(report, name, name), title: None }
     }
 }
 
-/// Reads a text file. Its passages are named `p1`, `p2` … and belong to the session called like the file.
+/// Reads a text file. Its passages have the native ids `p1`, `p2` … and belong to the session named like the file.
 pub(in crate::transfer::import) fn read(
     input: &mut dyn BufRead,
     start: u64,
@@ -64,7 +64,7 @@ pub(in crate::transfer::import) fn read(
     filling.flush(sink)
 }
 
-/// What lies between lines without words, in order.
+/// The paragraphs, which are separated by blank lines, in order.
 fn paragraphs(text: &str) -> Vec<Block> {
     let mut found: Vec<Block> = Vec::new();
     let mut open = false;
@@ -84,10 +84,10 @@ fn paragraphs(text: &str) -> Vec<Block> {
     found
 }
 
-/// Joins short blocks that follow each other, and cuts those over `PASSAGE_BYTES_MAX` bytes.
+/// Joins short consecutive blocks, and splits those over `PASSAGE_BYTES_MAX` bytes.
 ///
-/// Passages are chosen from the start on: a text that continues has the same passages, save the last one. White space
-/// around a passage is left out; a passage is otherwise a verbatim piece of the text.
+/// Passages are chosen from the start on, so an extended text has the same passages except for the last one. White
+/// space around a passage is left out.
 pub(in crate::transfer::import) fn passages(text: &str, blocks: Vec<Block>) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for Block { range, prefer } in blocks {

@@ -1,9 +1,9 @@
-//! A chat WhatsApp exports as text.
+//! Parses text exports of a WhatsApp chat.
 //!
-//! A message starts with a time and a name, in brackets (iOS) or before a dash (Android), and runs to the next such line.
-//! Times are local, and the order of day and month depends on the phone: it is inferred from all dates of the file, and
-//! asked for if they leave it open. A message is called by its time and its place among those of the same time, so that a
-//! later export of the same chat meets what is known.
+//! A message starts with a time and a name, in brackets (iOS) or before a dash (Android), and extends to the next such
+//! line. Times are local. The order of day and month depends on the phone: it is inferred from all dates of the file,
+//! and must be given if they are ambiguous. The native id of a message is its time with a number among messages of the
+//! same time, so that a later export of the same chat gives the same ids.
 
 mod order;
 mod stamp;
@@ -24,10 +24,10 @@ use crate::transfer::import::{name, whole};
 use order::Evidence;
 use stamp::{Stamp, header};
 
-/// What WhatsApp puts before the name of a chat in the name of a file.
+/// Prefixes of file names before the name of the chat.
 const FILE_PREFIXES: [&str; 2] = ["WhatsApp Chat with ", "WhatsApp Chat - "];
 
-/// Reads a chat. Lines before the first message and lines of the system are counted and left out.
+/// Reads a chat. Lines before the first message and system lines are counted and left out.
 pub(in crate::transfer::import) fn read(
     input: &mut dyn BufRead,
     ChatFile { start, name, options }: ChatFile<'_>,
@@ -80,12 +80,12 @@ pub(in crate::transfer::import) fn read(
     chat.filling.flush(sink)
 }
 
-/// A message whose last line may still come.
+/// A message that may continue on the next line.
 struct Open<'t> {
     number: u64,
     stamp: Stamp,
     said_at: Option<DateTime>,
-    /// Its place among the messages of the same time.
+    /// Its number among the messages of the same time, from 1.
     nth: u64,
     lines: Vec<&'t str>,
 }
@@ -96,7 +96,7 @@ struct Chat<'a, 't> {
     order: DateOrder,
     filling: Filling,
     open: Option<Open<'t>>,
-    /// The time of the last message, and how many had it so far.
+    /// The time of the last message, and how many have had it so far.
     at: Option<(Option<DateTime>, u64)>,
 }
 
@@ -148,21 +148,21 @@ impl<'t> Chat<'_, 't> {
     }
 }
 
-/// Marks of direction, which WhatsApp puts before what it writes itself.
+/// Returns true for direction marks, which WhatsApp puts before text of its own.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Who said it, and what. `None` for a line of the system.
+/// Author and text; `None` for a system line.
 fn author(line: &str) -> Option<(&str, &str)> {
     let (who, words) =
         line.split_once(": ").or_else(|| Some((line.split_once(":\n")?.0, line.split_once(":\n")?.1)))?;
-    // Someone who is not among the contacts has a tilde before the name.
+    // The name of a person who is not a contact is preceded by a tilde.
     let who = who.trim_matches(is_mark).trim().trim_start_matches('~').trim().trim_matches(is_mark);
     (!who.is_empty() && !who.contains('\n')).then_some((who, words))
 }
 
-/// What was said, without what WhatsApp wrote into it.
+/// The text of a message without additions of WhatsApp.
 struct MessageText {
     text: String,
     attached: Option<Artifact>,
@@ -177,7 +177,7 @@ impl MessageText {
         if text.starts_with('<') && text.ends_with('>') && !text.contains(['\n', ':']) {
             return Err("media that the export does not hold");
         }
-        // A remark in angle brackets behind a mark: an attached file, or that the message was edited.
+        // A remark in angle brackets after a mark: an attached file, or a note that the message was edited.
         let mut attached = None;
         if text.ends_with('>') {
             if let Some((before, remark)) = text.rsplit_once("\u{200e}<") {
@@ -204,13 +204,13 @@ impl MessageText {
     }
 }
 
-/// The file of `attached: NAME>`, in whichever language.
+/// The file name in `attached: NAME>`, in any language.
 fn file(remark: &str) -> Option<Artifact> {
     let (_, name) = remark.strip_suffix('>')?.split_once(": ")?;
     (name.contains('.') && !name.contains(' ')).then(|| artifact(name))
 }
 
-/// The name in `IMG-20260102-WA0001.jpg (file attached)`, in whichever language.
+/// The file name in `IMG-20260102-WA0001.jpg (file attached)`, in any language.
 fn android_file(line: &str) -> Option<&str> {
     let (name, remark) = line.strip_suffix(')')?.split_once(" (")?;
     let generated = name.contains("-WA") || remark == "file attached";

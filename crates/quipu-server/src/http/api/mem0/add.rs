@@ -27,8 +27,9 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Who the caller is to mem0's clients.
+/// Identity of the caller for mem0's clients.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Mem0Ping")]
 struct Ping {
     status: &'static str,
     org_id: &'static str,
@@ -36,7 +37,7 @@ struct Ping {
     user_email: Option<String>,
 }
 
-/// Anything may stand in the query.
+/// The query is ignored.
 #[derive(Deserialize, JsonSchema)]
 struct IgnoredAddQuery {}
 
@@ -45,9 +46,10 @@ fn ping(call: &Call<'_>, _: IgnoredAddQuery) -> Result<Ping, Fault> {
     Ok(Ping { status: "ok", org_id: "quipu", project_id, user_email: None })
 }
 
-/// What was said.
+/// Messages: a text, a message or a list.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "Mem0Messages")]
 enum Messages {
     Text(String),
     One(Message),
@@ -56,37 +58,40 @@ enum Messages {
 
 /// One message.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Mem0Message")]
 struct Message {
     role: String,
-    /// A text, or parts of which those that are text are kept.
+    /// A text, or parts of which the text parts are stored.
     content: Value,
     name: Option<String>,
 }
 
-/// What is added.
+/// Messages to add.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Mem0AddRequest")]
 struct Add {
     messages: Messages,
     #[serde(flatten)]
     ids: Ids,
-    /// Names may stand here too.
+    /// May hold the entities instead.
     filters: Option<Map<String, Value>>,
-    /// Goes with what comes of it.
+    /// Stored with the memories that result.
     metadata: Option<Map<String, Value>>,
-    /// False keeps each message as it is and reads nothing out of it.
+    /// False stores the messages without extracting facts.
     infer: Option<bool>,
-    /// When it was said, in seconds since 1970.
+    /// Time of the messages, in seconds since 1970.
     timestamp: Option<i64>,
-    /// The last day it is shown.
+    /// Last day the memory is shown.
     expiration_date: Option<String>,
-    /// True if it may not be changed.
+    /// True if the memory may not be changed.
     immutable: Option<bool>,
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
 
-/// A memory that came of it.
+/// An added memory.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Mem0AddedMemory")]
 struct Made {
     id: String,
     memory: String,
@@ -94,24 +99,25 @@ struct Made {
     event: &'static str,
 }
 
-/// What it says.
+/// Text of a memory.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Mem0MemoryText")]
 struct Data {
     memory: String,
 }
 
-/// What became of it.
+/// Result of adding messages.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Mem0AddResult")]
 struct Added {
     message: &'static str,
     status: &'static str,
     event_id: String,
     results: Vec<Made>,
-    /// What was asked and is not done here.
+    /// Fields of the request that have no effect.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
     ignored: Vec<String>,
-    /// What could not be done yet.
+    /// Work that remains to be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     lag: Option<String>,
 }
@@ -220,8 +226,9 @@ fn made(call: &Call<'_>, user: &quipu_core::id::UserId, items: &[ItemId]) -> Res
     Ok(told.collect())
 }
 
-/// What came of adding.
+/// State of an add request.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Mem0Event")]
 struct Event {
     id: String,
     event_type: &'static str,

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use super::super::super::fault::Fault;
 use super::super::frame::{Answered, Call, Route, bytes, schema};
 use super::super::people::deleted_once;
-use super::super::shown::EngineReport;
 use super::record::record;
 use super::whose::{INTERFACE, Ids, entity};
 
@@ -34,14 +33,15 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What was done.
+/// Result of a deletion.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Mem0EntitiesDeleted")]
 struct EntitiesDeleted {
     message: &'static str,
 }
 
 /// Whose memories; more may stand in the query.
-type DeleteAsked = Ids;
+type DeleteQuery = Ids;
 
 /// The name with which mem0's clients mean everybody.
 const EVERYBODY: &str = "*";
@@ -62,7 +62,7 @@ fn must_name_somebody(ids: &Ids) -> Result<(), Fault> {
 }
 
 /// What came in here of one user is taken back in one step, what was said and all that came of it. It stays in the history.
-fn take_all_back(call: &Call<'_>, asked: DeleteAsked) -> Result<Answered, Fault> {
+fn take_all_back(call: &Call<'_>, asked: DeleteQuery) -> Result<Answered, Fault> {
     if call.bound().is_none() || asked != Ids::default() {
         must_name_somebody(&asked)?;
     }
@@ -120,14 +120,15 @@ fn reverted(call: &Call<'_>, user: &UserId, selection: Selection) -> Result<(), 
     }
 }
 
-/// Which page.
+/// Page number, from 1.
 #[derive(Deserialize, JsonSchema)]
-struct EntitiesAsked {
+struct EntitiesQuery {
     page: Option<usize>,
 }
 
-/// Whoever has a memory of their own.
+/// An entity with a memory.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Mem0Entity")]
 struct Entity {
     id: String,
     name: String,
@@ -138,8 +139,9 @@ struct Entity {
     updated_at: Option<String>,
 }
 
-/// A page of them.
+/// A page of entities.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Mem0EntityPage")]
 struct Entities {
     count: usize,
     total_users: usize,
@@ -148,7 +150,7 @@ struct Entities {
     results: Vec<Entity>,
 }
 
-fn entities(call: &Call<'_>, asked: EntitiesAsked) -> Result<Entities, Fault> {
+fn entities(call: &Call<'_>, asked: EntitiesQuery) -> Result<Entities, Fault> {
     let mut all: Vec<UserId> = users_entered(call.engine, &call.entry(INTERFACE))?;
     if let Some(own) = call.bound() {
         all.retain(|user| user == own);
@@ -175,17 +177,18 @@ fn entities(call: &Call<'_>, asked: EntitiesAsked) -> Result<Entities, Fault> {
     Ok(Entities { count, total_users, next, previous: (page > 1).then(|| link(page - 1)), results })
 }
 
-/// Proof of it.
+/// Receipt of the deletion of an entity.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Mem0EntityDeleted")]
 struct Deleted {
     message: &'static str,
-    erasure: EngineReport<UserErasure>,
+    erasure: UserErasure,
 }
 
-/// Whether it is meant; more may stand in the query.
+/// Confirms a deletion. Other fields are ignored.
 #[derive(Deserialize, JsonSchema)]
 struct Meant {
-    /// The token that the announcement holds.
+    /// The confirmation token of the refused request.
     confirm: Option<String>,
 }
 
@@ -212,6 +215,6 @@ fn delete(call: &Call<'_>, asked: Meant) -> Result<Answered, Fault> {
         .code("entry_point"));
     }
     let path = format!(" or `DELETE /v2/entities/{kind}/{}/?confirm=…`", call.part("name")?);
-    let erasure = EngineReport(deleted_once(call, &user, asked.confirm.as_deref(), &path)?);
+    let erasure = deleted_once(call, &user, asked.confirm.as_deref(), &path)?;
     bytes(&Deleted { message: "Entity deleted successfully.", erasure })
 }

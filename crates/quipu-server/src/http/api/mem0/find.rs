@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::super::super::fault::Fault;
 use super::super::frame::{Call, Route};
 use super::filter::Filter;
-use super::record::{Record, ignored, is_expired, only, record};
+use super::record::{Mem0Memory, Record, ignored, is_expired, only, record};
 use super::whose::{Ids, nobody};
 
 /// What is found: stories repeat what they tell of.
@@ -40,35 +40,37 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What is asked for.
+/// A search.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Mem0SearchRequest")]
 struct Search {
     query: String,
-    /// Whose memories, and which: `{"user_id": "ines"}`, `{"AND": […]}`.
+    /// Entities and conditions: `{"user_id": "ines"}`, `{"AND": […]}`.
     filters: Option<Value>,
     #[serde(flatten)]
     ids: Ids,
     #[serde(alias = "limit")]
     top_k: Option<usize>,
-    /// The least score; without it the best are returned whatever their score.
+    /// Minimum score. Without it the best memories are returned whatever their score.
     threshold: Option<f32>,
     categories: Option<Vec<String>>,
     fields: Option<Vec<String>>,
-    /// What "last week" is counted from: a date, or seconds since 1970.
+    /// Reference time for relative dates: a date, or seconds since 1970.
     reference_date: Option<Value>,
-    /// Also what its sender wanted shown until a day that is over.
+    /// Include memories whose expiration date has passed.
     show_expired: Option<bool>,
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
 
-/// What was found, best first.
+/// Memories found, best first.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Mem0SearchResult")]
 struct SearchResults {
+    #[schemars(with = "Vec<Mem0Memory>")]
     results: Vec<Record>,
-    /// What was asked and is not done here.
+    /// Fields of the request that have no effect.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
     ignored: Vec<String>,
 }
 
@@ -165,28 +167,29 @@ fn search(call: &Call<'_>, asked: Search) -> Result<SearchResults, Fault> {
     Ok(SearchResults { results: results.collect(), ignored: ignored(&asked.rest) })
 }
 
-/// Which page.
+/// Page number, from 1.
 #[derive(Deserialize, JsonSchema)]
-struct PageAsked {
+struct PageQuery {
     page: Option<usize>,
     page_size: Option<usize>,
 }
 
-/// Which memories.
+/// Selects memories.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Mem0ListRequest")]
 struct List {
     filters: Option<Value>,
     #[serde(flatten)]
     ids: Ids,
     page: Option<usize>,
     page_size: Option<usize>,
-    /// Only those from this day or time on.
+    /// Earliest day or time.
     start_date: Option<String>,
-    /// Only those up to this day or time.
+    /// Latest day or time.
     end_date: Option<String>,
     categories: Option<Vec<String>>,
     fields: Option<Vec<String>>,
-    /// Also what its sender wanted shown until a day that is over.
+    /// Include memories whose expiration date has passed.
     show_expired: Option<bool>,
     #[serde(flatten)]
     rest: Map<String, Value>,
@@ -194,18 +197,19 @@ struct List {
 
 /// A page of memories.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Mem0MemoryPage")]
 struct Listed {
     count: usize,
     next: Option<String>,
     previous: Option<String>,
+    #[schemars(with = "Vec<Mem0Memory>")]
     results: Vec<Record>,
-    /// What was asked and is not done here.
+    /// Fields of the request that have no effect.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
     ignored: Vec<String>,
 }
 
-fn list(call: &Call<'_>, query: PageAsked, asked: List) -> Result<Listed, Fault> {
+fn list(call: &Call<'_>, query: PageQuery, asked: List) -> Result<Listed, Fault> {
     let filter = Filter::read(asked.filters.as_ref())?;
     let (page, size) = (query.page.or(asked.page).unwrap_or(1), query.page_size.or(asked.page_size).unwrap_or(PAGE));
     if page < 1 || !(1..=PAGE_MAX).contains(&size) {

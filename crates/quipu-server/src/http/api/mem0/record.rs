@@ -4,12 +4,76 @@ use jiff::Timestamp;
 use quipu_core::id::UserId;
 use quipu_core::time::read as time;
 use quipu_engine::memories::MemoryView;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::whose::{entity, wire};
 
 /// Fields of a memory that are its own, and not of its metadata.
 pub(super) type Record = Map<String, Value>;
+
+/// The same as an answer of its own.
+#[derive(Serialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(super) struct MemoryAnswer(#[schemars(with = "Mem0Memory")] pub(super) Record);
+
+/// A memory as mem0's clients read it. A request that names `fields` gets those and the id only.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it describes a `Record`")]
+pub(super) struct Mem0Memory {
+    /// Id of user and item.
+    id: String,
+    /// The text.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    memory: Option<String>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    user_id: Option<String>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    agent_id: Option<String>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    app_id: Option<String>,
+    /// The session.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    run_id: Option<String>,
+    /// Role of the speaker.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    role: Option<String>,
+    /// Free-form JSON of the sender's.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    metadata: Option<Map<String, Value>>,
+    /// Names of categories.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    categories: Option<Vec<Value>>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    created_at: Option<Timestamp>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    updated_at: Option<Timestamp>,
+    /// The last day the memory is shown, as the sender wrote it.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    expiration_date: Option<Value>,
+    /// True if the memory may not be changed.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    immutable: Option<bool>,
+    /// Kind of the item.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    trust: Option<quipu_core::event::Trust>,
+    /// Of a search: the score.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    score: Option<f32>,
+    /// Of a search: what the score consists of.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    score_breakdown: Option<quipu_core::recall::Contributions>,
+    /// Of a search: the confidence, 0 to 1.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    confidence: Option<f64>,
+    /// Of a change: fields of the request that had no effect.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    ignored: Option<Vec<String>>,
+}
 
 /// A memory of a user.
 pub(super) fn record(user: &UserId, told: &MemoryView) -> Record {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::super::super::fault::Fault;
 use super::super::frame::{Answered, bytes, schema};
 use super::super::frame::{Call, Route};
-use super::record::{Record, ignored, record};
+use super::record::{MemoryAnswer, Record, ignored, record};
 use super::whose::{must_be_own, named};
 
 /// Memories one request may change.
@@ -34,29 +34,31 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Anything may stand in the query.
+/// The query is ignored.
 #[derive(Deserialize, JsonSchema)]
 struct IgnoredQuery {}
 
-/// What was done.
+/// Result of a change.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Mem0Receipt")]
 struct MemoriesChanged {
     message: String,
 }
 
-fn get(call: &Call<'_>, _: IgnoredQuery) -> Result<Record, Fault> {
+fn get(call: &Call<'_>, _: IgnoredQuery) -> Result<MemoryAnswer, Fault> {
     let (user, item) = named(call, call.part("memory_id")?, "memory_id")?;
-    Ok(record(&user, &memory(call.engine, &user, &item)?))
+    Ok(MemoryAnswer(record(&user, &memory(call.engine, &user, &item)?)))
 }
 
-/// What changes about a memory.
+/// Changes of a memory.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Mem0UpdateRequest")]
 struct Change {
-    /// What it says.
+    /// The new text.
     text: Option<String>,
-    /// Takes the place of what stood under the same names.
+    /// Members to add or replace.
     metadata: Option<Map<String, Value>>,
-    /// The last day it is shown; null, for ever.
+    /// Last day the memory is shown; null removes the limit.
     #[serde(default, deserialize_with = "sent")]
     #[schemars(with = "Option<String>")]
     expiration_date: Option<Value>,
@@ -69,7 +71,7 @@ fn sent<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<Value>, D::
     Value::deserialize(field).map(Some)
 }
 
-fn put(call: &Call<'_>, asked: Change) -> Result<Record, Fault> {
+fn put(call: &Call<'_>, asked: Change) -> Result<MemoryAnswer, Fault> {
     let (user, item) = named(call, call.part("memory_id")?, "memory_id")?;
     let left_out = ignored(&asked.rest);
     if asked.text.is_none() && asked.metadata.is_none() && asked.expiration_date.is_none() {
@@ -79,7 +81,7 @@ fn put(call: &Call<'_>, asked: Change) -> Result<Record, Fault> {
     if !left_out.is_empty() {
         changed.insert("ignored".to_owned(), json!(left_out));
     }
-    Ok(changed)
+    Ok(MemoryAnswer(changed))
 }
 
 fn change(call: &Call<'_>, user: &UserId, item: &str, asked: Change) -> Result<Record, Fault> {
@@ -108,15 +110,15 @@ fn change(call: &Call<'_>, user: &UserId, item: &str, asked: Change) -> Result<R
     Ok(record(user, &memory(call.engine, user, &told.id.to_string())?))
 }
 
-/// What goes with a deletion.
+/// Options of a deletion.
 #[derive(Deserialize, JsonSchema)]
-struct DeleteAsked {
-    /// What a memory took the place of counts no longer anyway: nothing of it comes back.
+struct DeleteQuery {
+    /// Ignored: replaced memories never return.
     #[expect(dead_code, reason = "clients send it; there is nothing more to do for it")]
     delete_linked: Option<String>,
 }
 
-fn delete(call: &Call<'_>, _: DeleteAsked) -> Result<Answered, Fault> {
+fn delete(call: &Call<'_>, _: DeleteQuery) -> Result<Answered, Fault> {
     let (user, item) = named(call, call.part("memory_id")?, "memory_id")?;
     let items = [item];
     must_be_own(call, &user, &items)?;
@@ -124,8 +126,9 @@ fn delete(call: &Call<'_>, _: DeleteAsked) -> Result<Answered, Fault> {
     bytes(&MemoriesChanged { message: "Memory deleted successfully!".to_owned() })
 }
 
-/// Something that happened to a memory.
+/// An entry of a memory's history.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Mem0HistoryEntry")]
 struct Happened {
     id: String,
     memory_id: String,
@@ -160,16 +163,18 @@ fn history(call: &Call<'_>, _: IgnoredQuery) -> Result<Vec<Happened>, Fault> {
     Ok(happened.collect())
 }
 
-/// One of several.
+/// One memory of a batch.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Mem0BatchItem")]
 struct BatchItem {
     memory_id: String,
     #[serde(flatten)]
     change: Change,
 }
 
-/// Several memories.
+/// A batch of memories.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Mem0BatchRequest")]
 struct BatchRequest {
     memories: Vec<BatchItem>,
 }
@@ -214,17 +219,19 @@ fn delete_all(call: &Call<'_>, asked: BatchRequest) -> Result<MemoriesChanged, F
     Ok(MemoriesChanged { message: format!("Successfully deleted {many} memories") })
 }
 
-/// What somebody thinks of a memory.
+/// Feedback on a memory.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Mem0FeedbackRequest")]
 struct Feedback {
     memory_id: String,
-    /// `POSITIVE`, `NEGATIVE` or `VERY_NEGATIVE`; null takes it back.
+    /// `POSITIVE`, `NEGATIVE` or `VERY_NEGATIVE`; null removes the feedback.
     feedback: Option<String>,
     feedback_reason: Option<String>,
 }
 
-/// What was recorded.
+/// The recorded feedback.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Mem0FeedbackResult")]
 struct Rated {
     message: &'static str,
     id: String,

@@ -1,4 +1,4 @@
-//! One message of a ChatGPT conversation: its words, and what came with them.
+//! Parses a message of a ChatGPT conversation: text and attachments.
 
 use quipu_core::id::ItemKind;
 use quipu_core::source::{Artifact, Role};
@@ -8,16 +8,16 @@ use crate::transfer::import::draft::Draft;
 use crate::transfer::import::report::Report;
 use crate::transfer::import::{fence, name, when};
 
-/// What is kept of a message while its conversation is held.
+/// The parts of a message that are held with its conversation.
 pub(super) struct Message {
     id: Option<String>,
     role: Option<Role>,
-    /// The role as it stands.
+    /// The role as written in the export.
     role_word: String,
     author: String,
     pub(super) create_time: Value,
     pub(super) hidden: bool,
-    /// Why the content is not read, if it is not.
+    /// Why the content is not imported, if so.
     pub(super) unread: Option<&'static str>,
     content_type: String,
     text: String,
@@ -58,12 +58,12 @@ impl From<Value> for Message {
 }
 
 impl Message {
-    /// True if there is nothing in it.
+    /// Returns true if it contains nothing.
     pub(super) fn is_empty(&self) -> bool {
         self.text.trim().is_empty() && self.artifacts.is_empty()
     }
 
-    /// True if a message was not read because nobody knows how.
+    /// Returns true if the message has an unknown role or content type.
     pub(super) fn is_surprising(&self) -> bool {
         self.unread.is_some_and(|reason| reason.contains("unknown"))
     }
@@ -75,9 +75,9 @@ impl Message {
         }
     }
 
-    /// The turn it becomes, still without its conversation.
+    /// Converts it into a draft without a session.
     pub(super) fn into_draft(mut self, key: &str, place: String, report: &mut Report) -> Option<Draft> {
-        // Zero stands for an unknown time in some exports.
+        // Some exports write an unknown time as zero.
         let known = self.create_time.as_f64() != Some(0.0);
         let said_at = if known { when::json(&self.create_time) } else { Ok(None) };
         let said_at = said_at.unwrap_or_else(|reason| {
@@ -155,7 +155,7 @@ impl Message {
     }
 }
 
-/// The files a person gave with a message: their names, for the export has their bytes elsewhere.
+/// The names of attached files; their content is elsewhere in the export.
 fn attachments(raw: &Value) -> Vec<Artifact> {
     let list = raw.pointer("/metadata/attachments").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let name = |file: &Value| ["name", "id"].iter().find_map(|key| file.get(*key)?.as_str().map(str::to_owned));

@@ -1,4 +1,4 @@
-//! One message of a Claude conversation: its words, its files, and what tools answered.
+//! Parses a message of a Claude conversation: text, files, and results of tools.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,10 @@ use crate::transfer::import::draft::Draft;
 use crate::transfer::import::report::Report;
 use crate::transfer::import::{fence, name, when};
 
-/// What stands in `text` where the content has a part of a kind the export does not write out.
+/// Text that stands for parts the export does not contain.
 const PLACEHOLDER: &str = "```\nThis block is not supported on your current device yet.\n```";
 
-/// The turns a message becomes, still without their conversation: what it says, then what tools answered within it.
+/// Converts a message into drafts without a session: its text, then the results of tools within it.
 pub(super) fn drafts(message: &Value, number: usize, place: &str, report: &mut Report) -> Vec<Draft> {
     let role = match message.get("sender").and_then(Value::as_str) {
         Some("human") => Role::User,
@@ -58,12 +58,12 @@ pub(super) fn drafts(message: &Value, number: usize, place: &str, report: &mut R
     turns
 }
 
-/// The words beside the content, without what only stands in for something.
+/// The `text` field without placeholders.
 fn text(message: &Value) -> String {
     message.get("text").and_then(Value::as_str).unwrap_or_default().replace(PLACEHOLDER, "").trim().to_owned()
 }
 
-/// Of two texts of one message the one that says more; the content's if they say the same.
+/// The longer of two texts of one message; `content` if they are equal apart from white space.
 fn richer(text: String, content: String, report: &mut Report) -> String {
     if text.trim().is_empty() || text.split_whitespace().eq(content.split_whitespace()) {
         return content;
@@ -80,9 +80,9 @@ fn richer(text: String, content: String, report: &mut Report) -> String {
 #[derive(Default)]
 struct Content<'a> {
     words: Vec<&'a str>,
-    /// What a tool was told to make: a document, code.
+    /// Documents and code that a tool was called to create.
     made: Vec<Artifact>,
-    /// Which tool answered, and what.
+    /// Names and results of tools.
     answers: Vec<(String, String)>,
 }
 
@@ -116,14 +116,14 @@ impl<'a> Content<'a> {
     }
 }
 
-/// What a tool answered: a text, or a list of parts of which some are text.
+/// The result of a tool: a text, or a list of parts of which some are text.
 fn answer(content: &Value) -> String {
     let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
     let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
     content.as_str().map_or_else(|| texts.collect::<Vec<_>>().join("\n"), str::to_owned)
 }
 
-/// Attachments with their text, then files that are only named.
+/// Attachments with their text, then files of which only the name is known.
 fn files(message: &Value) -> Vec<Artifact> {
     let list = |key: &str| message.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let name = |file: &Value| {

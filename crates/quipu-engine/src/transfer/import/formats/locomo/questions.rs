@@ -1,4 +1,4 @@
-//! The questions LoCoMo asks about its conversations, for evaluation.
+//! Reads the questions of LoCoMo about its conversations, for evaluation.
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -10,34 +10,34 @@ use super::{SHAPE, conversation_name, sessions};
 use crate::transfer::import::fault::{Fault, ParseStop, ReadError};
 use crate::transfer::import::{stream, without_mark};
 
-/// One question.
+/// A question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// What is asked.
+    /// The text.
     pub question: String,
-    /// What is right; a number is written out. `None` for most questions that cannot be answered.
+    /// The correct answer; a number is converted to text. `None` for most unanswerable questions.
     pub answer: Option<String>,
-    /// 1 several hops, 2 time, 3 open domain, 4 one hop, 5 cannot be answered. 0 if the input does not say.
+    /// 1 multi-hop, 2 temporal, 3 open-domain, 4 single-hop, 5 unanswerable. 0 if the input has no category.
     pub category: u8,
-    /// The turns that hold the answer, as `D<session>:<turn>`: the native ids of sources. Each once, and only turns that
-    /// are in the conversation.
+    /// The turns that contain the answer, as `D<session>:<turn>`, the native ids of sources. Distinct, and only turns
+    /// of the conversation.
     pub evidence: Vec<String>,
 }
 
 /// The questions about one conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QuestionSet {
-    /// What the conversation is called, as in [`crate::transfer::import::Batch::conversation`].
+    /// Name of the conversation, as in [`crate::transfer::import::Batch::conversation`].
     pub conversation: String,
     /// Its questions, in the order of the file.
     pub questions: Vec<Question>,
-    /// Evidence ids that were understood, repetitions included.
+    /// Number of evidence ids parsed, including repetitions.
     pub evidence_parsed: usize,
-    /// Of these, ids that had to be mended: several in one string, a stray colon, leading zeros.
+    /// Of these, ids that were repaired: several in one string, a stray colon, leading zeros.
     pub evidence_mended: usize,
-    /// Evidence that could not be understood.
+    /// Number of unparsable evidence ids.
     pub evidence_skipped: usize,
-    /// Evidence ids that were understood but name no turn of the conversation; they are left out.
+    /// Evidence ids that refer to no turn of the conversation; they are left out.
     pub evidence_absent: usize,
 }
 
@@ -50,10 +50,10 @@ struct Sample {
     qa: Vec<Value>,
 }
 
-/// Reads the questions conversation by conversation; a question without words is left out.
+/// Reads the questions of one conversation after the other; a question without text is left out.
 ///
 /// # Errors
-/// As [`crate::transfer::import::read`] with [`crate::transfer::import::Format::Locomo`].
+/// As [`crate::transfer::import::read`] with [`crate::transfer::import::ImportFormat::Locomo`].
 pub fn read<E>(
     input: &mut dyn BufRead,
     each: &mut dyn FnMut(QuestionSet) -> Result<(), E>,
@@ -120,14 +120,14 @@ fn written_out(answer: &Value) -> Option<String> {
     }
 }
 
-/// The ids in one string of evidence; `None` for a word that is none.
+/// The ids in one string of evidence; `None` for an unparsable word.
 fn evidence_ids(raw: &str) -> Vec<Option<String>> {
     let words = raw.split(|c: char| c.is_whitespace() || c == ',' || c == ';').filter(|word| !word.is_empty());
     let ids: Vec<_> = words.map(evidence_id).collect();
     if ids.is_empty() { vec![None] } else { ids }
 }
 
-/// `D9:1` from `D9:1`, `D:9:1` or `D09:01`.
+/// Normalises `D9:1`, `D:9:1` and `D09:01` to `D9:1`.
 fn evidence_id(word: &str) -> Option<String> {
     let rest = word.strip_prefix('D')?;
     let (session, turn) = rest.strip_prefix(':').unwrap_or(rest).split_once(':')?;

@@ -1,4 +1,4 @@
-//! The questions of LongMemEval with their histories, for evaluation.
+//! Reads the questions of LongMemEval with their histories, for evaluation.
 
 use std::io::BufRead;
 use std::ops::ControlFlow;
@@ -11,40 +11,40 @@ use crate::transfer::import::batch::Sink;
 use crate::transfer::import::fault::{Fault, ParseStop, ReadError};
 use crate::transfer::import::{Batch, Report, stream, when, without_mark};
 
-/// A question whose id ends like this cannot be answered from its history.
+/// Suffix of the ids of questions that cannot be answered from their history.
 const ABSTENTION: &str = "_abs";
 
-/// A question, what is right, and its history.
+/// A question with its answer and history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BenchmarkCase {
-    /// Its id; `question-<N>` if the input does not say.
+    /// Its id; `question-<N>` if the input has none.
     pub id: String,
-    /// Its type, such as `multi-session`; empty if the input does not say.
+    /// Its type, such as `multi-session`; empty if the input has none.
     pub kind: String,
-    /// What is asked.
+    /// The text.
     pub question: String,
-    /// What is right; a number is written out.
+    /// The correct answer; a number is converted to text.
     pub answer: Option<String>,
-    /// When it is asked.
+    /// Time of the question.
     pub asked_at: Option<Timestamp>,
-    /// True if the history does not tell.
+    /// True if the history does not contain the answer.
     pub abstention: bool,
-    /// The sessions that hold the answer. Each once, and only sessions of the history.
+    /// The sessions that contain the answer. Distinct, and only sessions of the history.
     pub sessions: Vec<String>,
-    /// The turns marked to hold the answer: native ids of sources, each once. Empty if the input marks none.
+    /// The turns marked as containing the answer, as distinct native ids. Empty if the input marks none.
     pub turns: Vec<String>,
-    /// Sessions said to hold the answer that are not in the history.
+    /// Number of answer sessions that are not in the history.
     pub sessions_absent: usize,
-    /// The history; `None` if there is nothing in it that can be kept.
+    /// The history; `None` if it contains nothing to import.
     pub history: Option<Batch>,
     /// What was skipped or repaired in it.
     pub report: Report,
 }
 
-/// Reads question by question; one with its history is held at a time.
+/// Reads one question with its history after the other; only one is held at a time.
 ///
 /// # Errors
-/// As [`crate::transfer::import::read`] with [`crate::transfer::import::Format::LongMemEval`].
+/// As [`crate::transfer::import::read`] with [`crate::transfer::import::ImportFormat::LongMemEval`].
 pub fn read<E>(
     input: &mut dyn BufRead,
     each: &mut dyn FnMut(BenchmarkCase) -> Result<(), E>,
@@ -100,7 +100,7 @@ fn case(instance: &Instance, number: usize) -> Result<BenchmarkCase, ParseStop> 
     })
 }
 
-/// The turns that hold the answer.
+/// The turns that contain the answer.
 fn marked(instance: &Instance, sessions: &[String]) -> Vec<String> {
     let of = |(turns, session): (&Vec<Value>, &String)| {
         let holds = |(_, turn): &(usize, &Value)| turn.get("has_answer").and_then(Value::as_bool) == Some(true);

@@ -1,4 +1,4 @@
-//! The lines between `---` and `---` at the start of a note: simple `key: value` pairs, nothing nested.
+//! Parses the front matter of a note, between `---` and `---`: simple `key: value` pairs without nesting.
 
 use jiff::Timestamp;
 use quipu_core::source::Artifact;
@@ -6,19 +6,19 @@ use quipu_core::source::Artifact;
 use crate::transfer::import::report::Report;
 use crate::transfer::import::when;
 
-/// Keys that may hold a note's date, the best first.
+/// Keys that may contain the date of a note, in order of preference.
 const DATES: [&str; 4] = ["said_at", "date", "created", "updated"];
 
 #[derive(Default)]
 pub(super) struct FrontMatter {
     pub(super) title: Option<String>,
     pub(super) said_at: Option<Timestamp>,
-    /// The lines as they stand.
+    /// The lines, verbatim.
     pub(super) artifact: Option<Artifact>,
 }
 
 impl FrontMatter {
-    /// Reads the front matter, and gives the text after it. Without a closing line there is none.
+    /// Splits the front matter from the text. Without a closing line there is no front matter.
     pub(super) fn split<'t>(text: &'t str, report: &mut Report) -> (Self, &'t str) {
         let Some((lines, body)) = frame(text) else { return (Self::default(), text) };
         let value = |key: &str| {
@@ -42,7 +42,7 @@ impl FrontMatter {
     }
 }
 
-/// The lines within the frame, and what follows it.
+/// The lines of the front matter, and the text after it.
 fn frame(text: &str) -> Option<(&str, &str)> {
     let mut lines = text.split_inclusive('\n');
     let first = lines.next().filter(|line| line.trim_end() == "---" && line.ends_with('\n'))?;

@@ -1,4 +1,4 @@
-//! Cuts Markdown at its headings, and long sections at their blocks.
+//! Splits Markdown at its headings, and long sections at their blocks.
 
 use std::ops::Range;
 
@@ -8,20 +8,20 @@ use quipu_core::limit::PASSAGE_BYTES_MAX;
 use crate::transfer::import::chop::Prefer;
 use crate::transfer::import::formats::text::{self, Block};
 
-/// What joins the headings of a path.
+/// Separator between the headings of a path.
 const JOINT: &str = " / ";
 
-/// A section or a piece of one: a verbatim stretch of the text.
+/// A section or a piece of one, as a range of the text.
 pub(super) struct Passage {
-    /// The headings above and of it, the outermost first, joined.
+    /// The heading and those above it, outermost first, joined.
     pub(super) path: String,
-    /// Where it stands.
+    /// Its range in the text.
     pub(super) range: Range<usize>,
-    /// Where the next passage starts.
+    /// Start of the next passage.
     pub(super) owns_until: usize,
 }
 
-/// The passages of a text in order. `title` starts every path, unless the first heading repeats it.
+/// The passages of a text in order. `title` is prepended to every path, unless the first heading repeats it.
 pub(super) fn passages(body: &str, title: Option<&str>) -> Vec<Passage> {
     let mut found: Vec<Passage> = Vec::new();
     for section in sections(body) {
@@ -37,7 +37,7 @@ pub(super) fn passages(body: &str, title: Option<&str>) -> Vec<Passage> {
     found
 }
 
-/// A heading and what stands under it, up to the next heading.
+/// A heading with its text, up to the next heading.
 struct Section {
     level: usize,
     path: Vec<String>,
@@ -46,13 +46,13 @@ struct Section {
 }
 
 impl Section {
-    /// True if there is nothing to read but the heading, or not even a word.
+    /// Returns true if the section has only a heading, or no letters or digits.
     fn is_bare(&self, body: &str) -> bool {
         (self.level > 0 && self.blocks.len() == 1) || !body[self.range.clone()].contains(char::is_alphanumeric)
     }
 }
 
-/// The sections in order. A bare heading joins the deeper section that follows it.
+/// The sections in order. A section with only a heading is joined with the deeper section after it.
 fn sections(body: &str) -> Vec<Section> {
     let mut found: Vec<Section> = Vec::new();
     let mut above: Vec<(usize, String)> = Vec::new();
@@ -85,14 +85,14 @@ fn sections(body: &str) -> Vec<Section> {
     found
 }
 
-/// A top-level block with whatever stands between it and the next one.
+/// A top-level block, up to the next one.
 struct TopBlock {
     range: Range<usize>,
     heading: Option<(usize, String)>,
     prefer: Prefer,
 }
 
-/// Top-level blocks, which together are the whole text. A heading without words is an ordinary block.
+/// The top-level blocks, which together are the whole text. A heading without text is an ordinary block.
 fn parts(body: &str) -> Vec<TopBlock> {
     let mut found: Vec<TopBlock> = Vec::new();
     let mut depth = 0_usize;

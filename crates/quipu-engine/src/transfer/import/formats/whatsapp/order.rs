@@ -1,4 +1,4 @@
-//! Is it day or month that comes first? What all dates of a chat say together.
+//! Infers from all dates of a chat whether the day or the month comes first.
 
 use jiff::civil::Date;
 
@@ -6,19 +6,19 @@ use super::stamp::Stamp;
 use crate::transfer::import::fault::Fault;
 use crate::transfer::import::options::DateOrder;
 
-/// What the dates seen so far allow.
+/// What the dates so far allow.
 #[derive(Default)]
 pub(super) struct Evidence {
     /// The first line whose date can only start with the day.
     day_first: Option<u64>,
     /// The first line whose date can only start with the month.
     month_first: Option<u64>,
-    /// The first line that can be read both ways and then differs.
+    /// The first line whose date is valid and different in both orders.
     open: Option<u64>,
     in_order: [InOrder; 2],
 }
 
-/// Whether dates read one way follow each other, as messages do.
+/// Whether the dates in one order are ascending, as messages are.
 #[derive(Default)]
 struct InOrder {
     last: Option<Date>,
@@ -35,7 +35,7 @@ impl Evidence {
             (true, false) => _ = self.day_first.get_or_insert(line),
             (false, true) => _ = self.month_first.get_or_insert(line),
             (true, true) => return,
-            // A dot is only written between day and month where the day comes first.
+            // A dot as separator is only used where the day comes first.
             (false, false) if stamp.separator == '.' => _ = self.day_first.get_or_insert(line),
             (false, false) if first != second => _ = self.open.get_or_insert(line),
             (false, false) => {}
@@ -47,10 +47,10 @@ impl Evidence {
         }
     }
 
-    /// The order of all dates: what was asked for, else what they allow.
+    /// The order of all dates: the requested one, or else the one they allow.
     ///
     /// # Errors
-    /// The dates allow both orders or contradict each other.
+    /// The dates are ambiguous or contradict each other.
     pub(super) fn settle(&self, asked: Option<DateOrder>) -> Result<DateOrder, Fault> {
         let advice = "say whether dates start with the day or the month: --date-order dmy or --date-order mdy";
         match (asked, self.day_first, self.month_first, self.open) {
@@ -61,7 +61,7 @@ impl Evidence {
             }
             (None, Some(_), None, _) | (None, None, None, None) => Ok(DateOrder::DayFirst),
             (None, None, Some(_), _) => Ok(DateOrder::MonthFirst),
-            // Messages stand in the order they were sent in.
+            // Messages are in the order of sending.
             (None, None, None, Some(line)) => match [self.in_order[0].broken, self.in_order[1].broken] {
                 [false, true] => Ok(DateOrder::DayFirst),
                 [true, false] => Ok(DateOrder::MonthFirst),

@@ -1,4 +1,4 @@
-//! The date and time a message of WhatsApp starts with.
+//! Parses the date and time at the start of a WhatsApp message.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use jiff::civil::{Date, DateTime};
 use super::is_mark;
 use crate::transfer::import::options::DateOrder;
 
-/// A time as written, before it is known what is day and what is month.
+/// A time as written, with the order of day and month still unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stamp {
     /// The three numbers of the date; the year is the last one, or the first if it has four digits.
     pub(super) numbers: [i16; 3],
     pub(super) year_first: bool,
-    /// What stands between them.
+    /// The separator between them.
     pub(super) separator: char,
     hour: i8,
     minute: i8,
@@ -28,7 +28,7 @@ impl fmt::Display for Stamp {
 }
 
 impl Stamp {
-    /// The date, if there is such a day.
+    /// The date, if it is valid in this order.
     pub(super) fn date(&self, order: DateOrder) -> Option<Date> {
         let [year, month, day] = match (self.year_first, self.numbers, order) {
             (true, [year, month, day], _) => [year, month, day],
@@ -40,13 +40,13 @@ impl Stamp {
         Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
     }
 
-    /// What the clock on the phone showed.
+    /// The local time.
     pub(super) fn time(&self, order: DateOrder) -> Option<DateTime> {
         Some(self.date(order)?.at(self.hour, self.minute, self.second, 0))
     }
 }
 
-/// The time at the start of a line, and what follows it. `None` for a line that goes on with a message.
+/// The time at the start of a line, and the rest. `None` for a line that continues a message.
 pub(super) fn header(line: &str) -> Option<(Stamp, &str)> {
     let line = line.trim_start_matches(is_mark);
     if let Some(line) = line.strip_prefix('[') {
@@ -71,7 +71,7 @@ fn stamp_of(text: &str) -> Option<Stamp> {
     if !year_first && !matches!(year_digits, 2 | 4) {
         return None;
     }
-    // Some languages write a dot or a comma behind the date.
+    // Some languages write a dot or a comma after the date.
     text.skip(|c| matches!(c, ',' | '.' | '\u{60c}') || c.is_whitespace() || is_mark(c));
     let (hour, _) = text.number()?;
     text.one_of(&[':', '.'])?;
@@ -109,7 +109,7 @@ enum Half {
 struct Cursor<'t>(&'t str);
 
 impl Cursor<'_> {
-    /// A number of one to four digits, and how many there were.
+    /// A number of one to four digits, and the number of digits.
     fn number(&mut self) -> Option<(i16, usize)> {
         let digits = self.0.bytes().take_while(u8::is_ascii_digit).count();
         if !(1..=4).contains(&digits) {
@@ -130,7 +130,7 @@ impl Cursor<'_> {
         self.0 = self.0.trim_start_matches(what);
     }
 
-    /// What is left must be nothing, or which half of the day it is: `PM`, `p. m.`.
+    /// The half of the day, if any: `PM`, `p. m.`. `None` if anything else is left.
     #[expect(clippy::option_option, reason = "nothing left is an answer, and something else is none")]
     fn half(&self) -> Option<Option<Half>> {
         let left: String = self.0.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();

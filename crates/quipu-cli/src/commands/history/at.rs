@@ -1,0 +1,74 @@
+//! Runs a reading command as of an earlier version.
+
+use clap::{Args, Subcommand};
+use quipu_engine::Result;
+use quipu_engine::versions::When;
+
+use crate::commands::CommandContext;
+use crate::commands::arguments::{AllArgs, ItemArgs};
+use crate::commands::ask::context::ContextArgs;
+use crate::commands::ask::facts::FactsArgs;
+use crate::commands::ask::items::ListArgs;
+use crate::commands::ask::recall::RecallArgs;
+use crate::commands::ask::{context, derived, facts, items, recall, session};
+use crate::commands::remember::core;
+
+#[derive(Debug, Args)]
+pub(crate) struct AtArgs {
+    /// The version: a position, a date (its end) or a time
+    pub(crate) when: When,
+    #[command(subcommand)]
+    pub(crate) read: ReadCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ReadCommand {
+    /// Search the memory
+    Recall(RecallArgs),
+    /// Print a pack: a block of memory to put into a prompt
+    Context(ContextArgs),
+    /// Show one item
+    Get(ItemArgs),
+    /// List items
+    List(ListArgs),
+    /// List the facts known then
+    Facts(FactsArgs),
+    /// List tasks, goals and problems
+    Tasks(AllArgs),
+    /// List episodes
+    Episodes,
+    /// List notes
+    Notes,
+    /// List tenets, the lines of the self-model
+    Tenets(AllArgs),
+    /// List sessions
+    Sessions,
+    /// Show the state of a session
+    Session {
+        /// The session
+        id: String,
+    },
+    /// Show the core document, or the part at a JSON pointer
+    Core {
+        /// A pointer such as /location/city
+        pointer: Option<String>,
+    },
+}
+
+pub(super) fn at(context: &CommandContext<'_>, args: &AtArgs) -> Result<()> {
+    let when = args.when;
+    match &args.read {
+        ReadCommand::Recall(args) => recall::recall(context, args, when),
+        ReadCommand::Context(args) => context::context(context, args, when),
+        ReadCommand::Get(item) => items::get(context, &item.id, when),
+        ReadCommand::List(args) => items::list(context, args, when),
+        ReadCommand::Facts(args) => facts::facts(context, args, Some(when)),
+        ReadCommand::Tasks(args) => derived::tasks(context, Some(when), args.all),
+        ReadCommand::Episodes => derived::episodes(context, Some(when)),
+        ReadCommand::Notes => derived::notes(context, Some(when)),
+        ReadCommand::Tenets(args) => derived::tenets(context, Some(when), args.all),
+        ReadCommand::Sessions => session::sessions(context, when),
+        ReadCommand::Session { id } => session::show(context, id, when),
+        ReadCommand::Core { pointer } => core::core_at(context, pointer.as_deref(), when),
+    }
+}

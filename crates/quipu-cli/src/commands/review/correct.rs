@@ -1,0 +1,79 @@
+//! Corrects items by hand: retract, close, merge, score, pin and rate.
+
+use clap::Args;
+use jiff::Timestamp;
+use quipu_engine::Result;
+
+use crate::commands::CommandContext;
+use crate::commands::arguments::parse_time;
+
+#[derive(Debug, Args)]
+pub(crate) struct RetractArgs {
+    /// An item id, or a prefix of one
+    pub(crate) id: String,
+    /// Reason, for the record
+    #[arg(long, default_value = "taken back by the user")]
+    pub(crate) because: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CloseArgs {
+    /// A fact's id, or a prefix of one
+    pub(crate) id: String,
+    /// The date or time until which it held
+    #[arg(value_parser = parse_time)]
+    pub(crate) valid_to: Timestamp,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// Items to merge into the other one
+    #[arg(required = true)]
+    pub(crate) from: Vec<String>,
+    /// The item that remains
+    #[arg(long, value_name = "ID")]
+    pub(crate) into: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ScoreArgs {
+    /// A fact's id, or a prefix of one
+    pub(crate) id: String,
+    /// From 0 to 10
+    pub(crate) score: u8,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RateArgs {
+    /// An item id, a prefix of one, or the name the item had where it was imported from
+    pub(crate) id: String,
+    /// From -2 to 2; 0 removes the rating
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) rating: i8,
+}
+
+pub(super) fn retract(context: &CommandContext<'_>, args: &RetractArgs) -> Result<()> {
+    let receipt = quipu_engine::retract(&context.engine, &context.user, &args.id, &args.because)?;
+    context.print_changes(&receipt)
+}
+
+pub(super) fn close(context: &CommandContext<'_>, args: &CloseArgs) -> Result<()> {
+    let receipt = quipu_engine::close_fact(&context.engine, &context.user, &args.id, args.valid_to)?;
+    context.print_changes(&receipt)
+}
+
+pub(super) fn merge(context: &CommandContext<'_>, args: &MergeArgs) -> Result<()> {
+    let receipt = quipu_engine::merge(&context.engine, &context.user, &args.from, &args.into)?;
+    context.print_changes(&receipt)
+}
+
+pub(super) fn score(context: &CommandContext<'_>, args: &ScoreArgs) -> Result<()> {
+    let receipt = quipu_engine::score_fact(&context.engine, &context.user, &args.id, args.score)?;
+    context.print_changes(&receipt)
+}
+
+/// Pins, unpins or rates an item.
+pub(super) fn mark(context: &CommandContext<'_>, name: &str, pinned: Option<bool>, rating: Option<i8>) -> Result<()> {
+    let receipt = quipu_engine::mark(&context.engine, &context.user, name, pinned, rating)?;
+    context.printer.report(&receipt, |receipt| format!("Event {}: marked\n", receipt.seq))
+}

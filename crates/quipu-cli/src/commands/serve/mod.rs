@@ -1,0 +1,59 @@
+//! Commands that connect a memory to models, agents and other programs.
+
+mod chat;
+pub(crate) mod hook;
+mod install;
+mod key;
+mod mcp;
+mod server;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Subcommand};
+use quipu_engine::Result;
+
+use super::Invocation;
+use crate::args::Cli;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServeCommand {
+    /// Run the server: proxy for model requests, API, MCP and inspector
+    Serve(server::ServeArgs),
+    /// Serve an MCP client over standard input and output
+    Mcp(mcp::McpArgs),
+    /// Add Quipu to a client's settings: claude-desktop, claude-code, cursor, codex, vscode
+    Install(install::InstallArgs),
+    /// Remove Quipu from a client's settings
+    Uninstall(install::ClientArgs),
+    /// Manage keys for the server: create, list, revoke
+    Key(key::KeyArgs),
+    /// Hook adapter for coding agents; never blocks the agent
+    Hook(hook::HookArgs),
+    /// Chat with the configured model, with memory
+    Chat(chat::ChatArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+impl ServeCommand {
+    pub(super) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
+        match self {
+            Self::Serve(args) => invocation.with_settings(|settings, printer| server::run(settings, printer, &args)),
+            Self::Mcp(args) => invocation.with_settings(|settings, _| mcp::run(settings, args)),
+            Self::Install(args) => {
+                invocation.with_settings(|settings, printer| install::install(settings, printer, args))
+            }
+            Self::Uninstall(args) => invocation.with_settings(|_, printer| install::uninstall(printer, &args)),
+            Self::Key(args) => invocation.with_settings(|settings, printer| key::run(settings, printer, args.action)),
+            Self::Hook(args) => Ok(hook::run(invocation.global, args)),
+            Self::Chat(args) => invocation.on_named(|context| chat::chat(context, &args)),
+            Self::Completions { shell } => {
+                clap_complete::generate(shell, &mut Cli::command(), "quipu", &mut std::io::stdout());
+                Ok(ExitCode::SUCCESS)
+            }
+        }
+    }
+}

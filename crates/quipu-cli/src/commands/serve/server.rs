@@ -1,0 +1,167 @@
+//! Runs the server (proxy, API, MCP, inspector, health and metrics) until it is interrupted.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use quipu::system::{SystemClock, SystemEntropy};
+use quipu_engine::Result;
+use quipu_server::{Bound, Metrics, ServerOptions, ServerParts, Upstream, Wire, serve};
+use serde::Serialize;
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::app;
+use crate::commands::demo;
+use crate::output::Printer;
+use crate::settings::Settings;
+use crate::telemetry;
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Address to listen on [default: 127.0.0.1:7077]; on any but loopback every request needs a key
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) addr: Option<SocketAddr>,
+    /// Another host name of the server, such as that of a proxy in front of it
+    #[arg(long = "allow-host", value_name = "HOST")]
+    pub(crate) allow_hosts: Vec<String>,
+    /// Messages on stderr; `info` has every request and recall with its attributes
+    #[arg(long, value_enum, default_value = "warn", value_name = "LEVEL")]
+    pub(crate) log_level: LogLevel,
+}
+
+/// Messages on stderr.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogLevel {
+    /// Lost work.
+    Error,
+    /// And failures.
+    Warn,
+    /// And completed work.
+    Info,
+}
+
+/// The report at the start.
+#[derive(Debug, Serialize)]
+struct Screen {
+    addr: String,
+    data_dir: String,
+    user_id: String,
+    inspector: String,
+    needs_key: bool,
+    openai_base_url: String,
+    anthropic_base_url: String,
+    mcp: String,
+    metrics: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    otlp_endpoint: Option<String>,
+    upstreams: Vec<ServerAddress>,
+}
+
+#[derive(Debug, Serialize)]
+struct ServerAddress {
+    name: String,
+    base_url: String,
+    kind: &'static str,
+    has_key: bool,
+}
+
+pub(super) fn run(settings: &Settings, printer: &Printer, args: &ServeArgs) -> Result<ExitCode> {
+    let options = ServerOptions { demo: Some(demo::load), ..settings.serving(args.addr, &args.allow_hosts)? };
+    let collector = settings.collector()?;
+    let telemetry = telemetry::start(filter(args.log_level), collector.as_deref())?;
+    let usage = app::model_usage(&settings.data_dir, settings);
+    let metrics = Arc::new(Metrics::new());
+    usage.watched_by(metrics.clone());
+    let engine = app::open_with(&settings.data_dir, settings, &usage)?;
+    engine.warm_up();
+    let parts = ServerParts {
+        engine: Arc::new(engine),
+        clock: Arc::new(SystemClock { fixed: settings.now }),
+        entropy: Arc::new(SystemEntropy),
+        keys: Arc::new(app::keys(settings)?),
+        signer: Some(Arc::new(app::signer(settings))),
+        metrics,
+    };
+    let shown = options.clone();
+    let drained = serve(parts, options, |bound| {
+        // The server runs even if the report cannot be printed.
+        let _ = printer.report(&screen(settings, &shown, bound, collector), render);
+    })?;
+    if let Some(fault) = telemetry.end() {
+        printer.hint(&fault);
+    }
+    if drained.lost > 0 {
+        let exchanges = if drained.lost == 1 { "exchange" } else { "exchanges" };
+        printer.hint(&format!("{} {exchanges} could not be recorded before the end", drained.lost));
+        return Ok(ExitCode::FAILURE);
+    }
+    printer.hint("stopped; every exchange is recorded");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn screen(settings: &Settings, options: &ServerOptions, bound: Bound, collector: Option<String>) -> Screen {
+    let addr = bound.addr;
+    let shown = |one: &Upstream| ServerAddress {
+        name: one.name.clone(),
+        base_url: one.base_url.clone(),
+        kind: match one.wire {
+            Wire::OpenAi => "openai",
+            Wire::Anthropic => "anthropic",
+        },
+        has_key: one.key.is_some(),
+    };
+    Screen {
+        addr: addr.to_string(),
+        data_dir: settings.data_dir.display().to_string(),
+        user_id: settings.user.to_string(),
+        inspector: format!("http://{addr}/"),
+        needs_key: options.needs_key || !addr.ip().is_loopback(),
+        openai_base_url: format!("http://{addr}/v1"),
+        anthropic_base_url: format!("http://{addr}"),
+        mcp: format!("http://{addr}/mcp"),
+        metrics: format!("http://{addr}/metrics"),
+        otlp_endpoint: collector,
+        upstreams: options.upstreams.iter().map(shown).collect(),
+    }
+}
+
+fn render(screen: &Screen) -> String {
+    let with_key = if screen.needs_key { " (sign in with a key: `quipu key create`)" } else { "" };
+    let mut text = format!(
+        "Quipu listens on {}\n\n  inspector   {}{with_key}\n  memory      {} (user {} unless a request says otherwise)\n  \
+         OpenAI      OPENAI_BASE_URL={}\n  Anthropic   ANTHROPIC_BASE_URL={}\n  MCP         {} (quipu install CLIENT --server)\n  \
+         metrics     {}\n\n",
+        screen.addr,
+        screen.inspector,
+        screen.data_dir,
+        screen.user_id,
+        screen.openai_base_url,
+        screen.anthropic_base_url,
+        screen.mcp,
+        screen.metrics
+    );
+    if let Some(collector) = &screen.otlp_endpoint {
+        text.push_str(&format!("  spans go to {collector}\n"));
+    }
+    for one in &screen.upstreams {
+        let key = if one.has_key { ", with its own key" } else { "" };
+        text.push_str(&format!("  passes {} requests to {} ({}{key})\n", one.kind, one.base_url, one.name));
+    }
+    if screen.upstreams.is_empty() {
+        text.push_str(
+            "  model requests have no upstream: name a model's server in [[upstream]] of config.toml, or set OPENAI_BASE_URL or\n  \
+             ANTHROPIC_BASE_URL where quipu runs.\n",
+        );
+    }
+    text.push_str("\nCtrl-C stops the server after recording pending exchanges.\n");
+    text
+}
+
+fn filter(level: LogLevel) -> LevelFilter {
+    match level {
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+    }
+}

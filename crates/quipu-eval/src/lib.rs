@@ -1,0 +1,128 @@
+//! Evaluations and benchmarks: how much of what a question needs is found, whether what changed is answered as it is, and how
+//! fast and large it all is. They run over an engine that the caller opens ([`Environment`]) and return their report
+//! ([`Measurement`]).
+
+mod answers;
+mod args;
+mod assistant;
+mod beam;
+mod bench;
+mod bootstrap;
+mod calibrate;
+mod certainty;
+mod compare;
+mod corpus;
+mod efficiency;
+mod environment;
+mod families;
+mod heard;
+mod lines;
+mod locomo;
+mod longmemeval;
+mod metrics;
+mod packed;
+mod packs;
+mod reading;
+pub mod render;
+mod report;
+mod updates;
+mod worlds;
+mod year;
+
+use quipu_engine::{Engine, Error, Result};
+use tempfile::TempDir;
+
+pub use args::{Conversations, CorpusKind, Dataset};
+pub use bench::bench;
+pub use environment::{Environment, Measurement, Output};
+
+/// Runs an evaluation.
+///
+/// # Errors
+/// `NotFound` and `Invalid` for files that cannot be read or have another shape; otherwise as the verbs of the engine.
+pub fn run(environment: &dyn Environment, output: &dyn Output, dataset: &Dataset) -> Result<Measurement> {
+    match dataset {
+        Dataset::Locomo(told) => locomo::locomo(environment, output, told),
+        Dataset::Beam(told) => beam::beam(environment, output, told),
+        Dataset::Packs { file, kind, tokens, conversations, words_only, out } => packs::packs(
+            environment,
+            output,
+            &packs::PacksOptions {
+                file,
+                kind: *kind,
+                tokens,
+                conversations,
+                words_only: *words_only,
+                out: out.as_deref(),
+            },
+        ),
+        Dataset::Assistant { place, noise, words_only, detail, out } => assistant::assistant(
+            environment,
+            output,
+            &assistant::AssistantOptions {
+                place,
+                noise: *noise,
+                words_only: *words_only,
+                detail: *detail,
+                out: out.as_deref(),
+            },
+        ),
+        Dataset::Reading { place, with_model, parallel, detail } => reading::reading(
+            environment,
+            output,
+            &reading::ReadingOptions { place, with_model: *with_model, parallel: (*parallel).into(), detail: *detail },
+        ),
+        Dataset::Longmemeval { file, limit, out } => {
+            longmemeval::longmemeval(environment, output, file, *limit, out.as_deref())
+        }
+        Dataset::Updates { seed, worlds, out } => updates::updates(*seed, *worlds, out.as_deref()),
+        Dataset::Efficiency { file, questions, conversations } => {
+            efficiency::efficiency(environment, output, file, *questions, conversations)
+        }
+        Dataset::Worlds { seed, worlds, stories, lives, spelling, out } => {
+            families::worlds(environment, (*seed, *worlds, *stories, *lives), *spelling, out.as_deref())
+        }
+        Dataset::Year { seed, days, questions, spelling, out, keep } => year::year(
+            environment,
+            &year::YearOptions {
+                seed: *seed,
+                days: *days,
+                questions: *questions,
+                spelling: *spelling,
+                out: out.as_deref(),
+                keep: keep.as_deref(),
+            },
+        ),
+        Dataset::Calibrate { file, shipped, out, plot } => calibrate::calibrate(
+            environment,
+            output,
+            &calibrate::CalibrateOptions { file, shipped: *shipped, out: out.as_deref(), plot: plot.as_deref() },
+        ),
+        Dataset::Answers { file, kind, model, judge, questions, tokens, parallel, words_only, out } => {
+            answers::answers(
+                environment,
+                output,
+                &answers::AnswersOptions {
+                    file,
+                    kind: *kind,
+                    model,
+                    judge: judge.as_deref(),
+                    questions: questions.unwrap_or(usize::MAX),
+                    tokens: *tokens,
+                    parallel: (*parallel).into(),
+                    words_only: *words_only,
+                    out,
+                },
+            )
+        }
+        Dataset::Report { out, files } => report::report(out, files),
+        Dataset::Compare { a, b } => compare::compare(a, b),
+    }
+}
+
+/// An engine over a folder that is gone when it is dropped.
+fn scratch(environment: &dyn Environment) -> Result<(TempDir, Engine)> {
+    let folder = tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
+    let engine = environment.open_in(folder.path())?;
+    Ok((folder, engine))
+}

@@ -1,0 +1,74 @@
+//! Where worlds are told: an engine over a temporary folder that owns its time and its dice.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use quipu_engine::ports::{Clock, Embedder, Entropy};
+use quipu_engine::{Engine, EngineParts, EngineRules, Error, OptionalParts, Result};
+use quipu_models::RuleExtractor;
+use quipu_sqlite::SqliteStore;
+
+use super::super::worlds::WorldRng;
+
+/// An engine whose ledgers follow from the seed alone.
+pub(crate) struct SeededEngine {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) engine: Engine,
+    pub(crate) extractor: Arc<RuleExtractor>,
+    clock: Arc<StoryClock>,
+}
+
+impl SeededEngine {
+    pub(crate) fn make(seed: u64, embedder: Arc<dyn Embedder>) -> Result<Self> {
+        let folder =
+            tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
+        let clock = Arc::new(StoryClock(AtomicI64::new(0)));
+        let extractor = Arc::new(RuleExtractor::english());
+        let engine = Engine::new(EngineParts {
+            store: Box::new(SqliteStore::open(&folder.path().join("data"), quipu_sqlite::StoreOptions::default())?),
+            embedder,
+            clock: clock.clone(),
+            entropy: Arc::new(StoryDice(Mutex::new(WorldRng::new(seed)))),
+            extractor: Some(extractor.clone()),
+            summarizer: None,
+            rules: EngineRules::default(),
+            optional: OptionalParts::default(),
+        });
+        Ok(Self { folder, engine, extractor, clock })
+    }
+
+    /// It is that time now.
+    pub(crate) fn put(&self, now: Timestamp) {
+        self.clock.0.store(now.as_microsecond(), Ordering::Relaxed);
+    }
+
+    /// A file of its own, for what is imported.
+    pub(crate) fn file(&self, name: &str, content: &str) -> Result<std::path::PathBuf> {
+        let path = Path::new(self.folder.path()).join(name);
+        std::fs::write(&path, content)
+            .map_err(|error| Error::Unavailable(format!("cannot write {}: {error}", path.display())))?;
+        Ok(path)
+    }
+}
+
+struct StoryClock(AtomicI64);
+
+impl Clock for StoryClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_microsecond(self.0.load(Ordering::Relaxed)).unwrap_or_default()
+    }
+}
+
+struct StoryDice(Mutex<WorldRng>);
+
+impl Entropy for StoryDice {
+    fn fill(&self, bytes: &mut [u8]) {
+        let mut dice = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for chunk in bytes.chunks_mut(8) {
+            let bits = dice.roll().to_le_bytes();
+            chunk.iter_mut().zip(bits).for_each(|(byte, random)| *byte = random);
+        }
+    }
+}
