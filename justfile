@@ -44,7 +44,7 @@ soak MINUTES="60":
 
 # Check that every golden ledger reads and folds as when it was written
 golden:
-    cargo test -p quipu-testkit --test golden
+    cargo test -p quipu-testkit --test ledger golden
 
 # Run CI
 ci:

@@ -11,12 +11,12 @@ use quipu_core::reconcile::Policy;
 use quipu_engine::keys::Keys;
 use quipu_engine::ports::{Embedder, Extractor, LanguageModel, Reflector, Reranker, Summarizer, WindowReader};
 use quipu_engine::{Engine, EngineRules, Error, OptionalParts, Result};
+use quipu_files::{FolderVault, KeyFile};
 use quipu_models::language::{ModelUsage, RemoteModel};
 use quipu_models::{
     CrossEncoder, MiniLm, ModelFolder, ModelReader, ModelReflector, ModelSummarizer, RuleExtractor, RuleSummarizer,
 };
 use quipu_sqlite::SqliteKeys;
-use quipu_vault::{FolderVault, KeyFile};
 
 use crate::settings::{ModelRole, Settings};
 

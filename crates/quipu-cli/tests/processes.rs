@@ -15,6 +15,7 @@ use place::Place;
 use quipu_testkit::{Rng, effort, seed};
 use serde_json::{Value, json};
 
+#[path = "commands/place/mod.rs"]
 mod place;
 
 /// A request that gets no answer for so long hangs.

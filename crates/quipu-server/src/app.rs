@@ -1,4 +1,4 @@
-//! What every request shares.
+//! State shared by all requests.
 
 use std::sync::Arc;
 
@@ -20,37 +20,37 @@ use crate::proxy::{Asides, ResponseChain, Unanswered};
 use crate::queue::Queue;
 use crate::word_caches::WordCaches;
 
-/// What a server is made of.
+/// The parts a server is built from.
 pub struct ServerParts {
-    /// Whose memories it gives.
+    /// The memory engine.
     pub engine: Arc<Engine>,
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// The dice.
+    /// Source of random numbers.
     pub entropy: Arc<dyn Entropy>,
-    /// Who may ask.
+    /// Access keys.
     pub keys: Arc<Keys>,
-    /// Who vouches for what is handed on; without one no bundle is made or taken up.
+    /// Signs exported bundles and verifies imported ones; without it bundles are unavailable.
     pub signer: Option<Arc<dyn Signer>>,
-    /// What is counted. Whoever makes the models lets them be watched by it.
+    /// Metrics. Models report their calls to the same instance.
     pub metrics: Arc<Metrics>,
 }
 
-/// What every request shares.
+/// State shared by all requests.
 pub(crate) struct App {
     pub(crate) options: ServerOptions,
     pub(crate) engine: Arc<Engine>,
     pub(crate) keys: Arc<Keys>,
-    /// True if nobody may ask without a key.
+    /// True if every request needs a key.
     pub(crate) needs_key: bool,
     pub(crate) rates: Rates,
-    /// Who has signed in to the inspector.
+    /// Sessions of the inspector.
     pub(crate) desks: Desks,
-    /// Turns of verbs asked for on paths of our own.
+    /// Permits for engine operations on paths of Quipu's own.
     pub(crate) verbs: Arc<Semaphore>,
-    /// Places for those who are told events as they come.
+    /// Permits for event streams.
     pub(crate) streams: Arc<Semaphore>,
-    /// True once the server is to end.
+    /// True once the server is stopping.
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) memory: MemorySource,
     pub(crate) queue: Arc<Queue>,
@@ -60,7 +60,7 @@ pub(crate) struct App {
     pub(crate) asides: Asides,
     pub(crate) chain: Arc<ResponseChain>,
     pub(crate) unanswered: Arc<Unanswered>,
-    /// Every place above that keeps words of users.
+    /// All caches above that hold words of users.
     pub(crate) word_caches: WordCaches,
     pub(crate) progress: Arc<Progress>,
     pub(crate) probe: Arc<Probe>,
@@ -70,12 +70,12 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Puts the parts together.
+    /// Assembles the state.
     pub(crate) fn new(parts: ServerParts, options: ServerOptions) -> Result<Self> {
         let bounds = &options.bounds;
-        // Fails only if the process has one already, which then serves.
+        // Fails only if a provider is already installed, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        // Only the configured place is asked: no proxy of the environment, no redirect to somewhere else.
+        // Connects to the configured addresses only: no proxy from the environment, no redirects.
         let client = reqwest::Client::builder()
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
@@ -125,13 +125,13 @@ impl App {
         })
     }
 
-    /// True while a request asks for memory, or what came of one is recorded or read.
+    /// True while a recall is running or an exchange is being recorded or read.
     pub(crate) fn is_busy(&self) -> bool {
         let verbs = self.options.bounds.verbs_max.saturating_sub(self.verbs.available_permits());
         verbs > 0 || self.memory.is_asked() || !self.queue.is_idle()
     }
 
-    /// A new name for a request.
+    /// A new request id.
     pub(crate) fn new_request_id(&self) -> String {
         let mut random = [0u8; 12];
         self.entropy.fill(&mut random);

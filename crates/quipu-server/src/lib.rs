@@ -1,8 +1,8 @@
-//! Quipu on a network: a proxy that gives memory to any application of a language model, an HTTP API, MCP, health checks and
-//! metrics.
+//! The network server: a proxy that adds memory to any application of a language model, an HTTP API, MCP, the
+//! inspector, health checks and metrics.
 //!
-//! It converts, calls one verb of the engine, and converts back; it has no rules of its own. It is *not* a place for
-//! settings: whoever puts the parts together reads them and hands them over as [`ServerOptions`].
+//! The server converts requests into engine operations and has no rules of its own. It reads no settings; the caller
+//! passes them as [`ServerOptions`].
 //!
 //! ```no_run
 //! # fn parts() -> quipu_server::ServerParts { unimplemented!() }

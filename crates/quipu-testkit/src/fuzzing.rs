@@ -1,6 +1,6 @@
 //! The bodies of the fuzz targets. No input may cause a panic, and the stated properties must hold.
 //!
-//! `fuzz/` runs them under a fuzzer; `tests/fuzz_smoke.rs` runs them with random and mutated bytes in every test run.
+//! `fuzz/` runs them under a fuzzer; `tests/ledger/fuzz_smoke.rs` runs them with random and mutated bytes in every test run.
 
 use std::collections::BTreeSet;
 use std::io::Cursor;

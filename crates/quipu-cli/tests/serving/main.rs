@@ -4,7 +4,7 @@
 
 mod ended;
 mod killed;
-#[path = "../place/mod.rs"]
+#[path = "../commands/place/mod.rs"]
 mod place;
 
 use std::io::{BufRead, BufReader};

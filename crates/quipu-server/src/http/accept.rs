@@ -1,4 +1,4 @@
-//! Taking connections, each within its bounds.
+//! Accepts connections, within their limits.
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -24,10 +24,10 @@ use super::screen::Screen;
 use crate::metrics::Metrics;
 use crate::options::Bounds;
 
-/// After a connection could not be taken (too many open files, mostly) the next one is tried so much later.
+/// Pause after a failed accept, usually caused by too many open files.
 const AFTER_FAULT: Duration = Duration::from_millis(50);
 
-/// Takes connections until `stop`, then gives those that are busy time to end. What is not over then is cut.
+/// Accepts connections until `stop`, then gives busy ones time to end and closes the rest.
 pub(crate) async fn run(
     listener: TcpListener,
     router: Router,
@@ -57,7 +57,7 @@ pub(crate) async fn run(
         let metrics = metrics.clone();
         open.spawn(async move {
             metrics.connections.inc();
-            // How a connection ends is between the two ends of it.
+            // Errors of a connection concern its client only.
             let _ = connection.await;
             metrics.connections.dec();
             drop(slot);
@@ -65,7 +65,7 @@ pub(crate) async fn run(
     }
     drop(listener);
     let _ = tokio::time::timeout(bounds.drain_within, graceful.shutdown()).await;
-    // Dropping a reply that is still being piped records what there was of it.
+    // Dropping a reply in transit records the part that arrived.
     open.shutdown().await;
 }
 
@@ -74,7 +74,7 @@ fn connection(
     router: Router,
     bounds: &Bounds,
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send + use<> {
-    // Deltas of a stream are small and must not wait for each other.
+    // Deltas of a stream are small and must not be delayed (Nagle's algorithm).
     let _ = stream.set_nodelay(true);
     let io = TokioIo::new(Screen::new(stream, bounds.head_bytes_max, bounds.write_within));
     let answer = service_fn(move |request: Request<Incoming>| answer(router.clone(), request));
@@ -86,7 +86,7 @@ fn connection(
         .serve_connection(io, answer)
 }
 
-/// Answers one request; a panic answers 500 and costs nobody else anything.
+/// Answers one request; a panic becomes a 500 and affects no other request.
 async fn answer(mut router: Router, mut request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
     if let Some(plain) = without_trailing_slash(request.uri()) {
         *request.uri_mut() = plain;
@@ -103,7 +103,7 @@ async fn answer(mut router: Router, mut request: Request<Incoming>) -> Result<Re
     })
 }
 
-/// The same address without a slash at the end of its path; none if there is none.
+/// The same URI without a trailing slash in its path; `None` if there is none.
 fn without_trailing_slash(uri: &Uri) -> Option<Uri> {
     let path = uri.path();
     if path.len() < 2 || !path.ends_with('/') || path.starts_with("/proxy/") {

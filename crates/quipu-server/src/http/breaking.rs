@@ -1,9 +1,10 @@
-//! Answers that break off on their way.
+//! Response bodies that fail in transit.
 
 use futures_util::{Stream, StreamExt};
 
-/// The same bytes; whatever came before an error reaches the client first. A body that fails at once takes along what hyper has not
-/// sent yet, the head of the answer too; one that has nothing for a moment has it sent.
+/// The same bytes, with a pause before an error, so that everything before it reaches the client. If a body fails
+/// immediately, hyper drops what it has not sent yet, including the head; a body that is briefly pending is flushed
+/// first.
 pub(super) fn sent_before_an_error<T, E>(
     bytes: impl Stream<Item = Result<T, E>> + Send + 'static,
 ) -> impl Stream<Item = Result<T, E>> + Send + 'static

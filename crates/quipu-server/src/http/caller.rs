@@ -1,7 +1,7 @@
-//! Who asks: a key, looked up before anything else is done, or somebody on this machine.
+//! Authenticates callers: the holder of a key, or a local caller.
 //!
-//! A key of Quipu's stands in `X-Memory-Key`, `Authorization` (`Bearer` or `Token`) or `X-API-Key`. On the paths of the proxy the
-//! last two may hold a key of the upstream's, which is none of our business.
+//! A Quipu key is sent in `X-Memory-Key`, `Authorization` (`Bearer` or `Token`) or `X-API-Key`. On the paths of the
+//! proxy the last two may hold a key of the upstream, which is not checked here.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,22 +24,22 @@ use crate::proxy::asks_anthropic;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const KEY: HeaderName = HeaderName::from_static("x-memory-key");
-/// Longest name a client may give its request.
+/// Maximum length of a request id sent by a client.
 const REQUEST_ID_BYTES_MAX: usize = 128;
-/// Longer than any key there is.
+/// Longer than any valid key.
 const KEY_BYTES_MAX: usize = 256;
 
-/// Who asks.
+/// The caller of a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Caller {
-    /// Somebody on this machine without a key, where none is needed.
+    /// A local caller without a key, where none is required.
     Local,
     /// The holder of a key.
     Holder(Holder),
 }
 
 impl Caller {
-    /// Refuses who may not do this.
+    /// Rejects callers without this scope.
     pub(crate) fn must(&self, scope: Scope) -> Result<(), Fault> {
         match self {
             Self::Holder(holder) if !holder.may(scope) => {
@@ -49,25 +49,23 @@ impl Caller {
         }
     }
 
-    /// Refuses anything of another user than the key's, whether there is such a user or not.
+    /// Rejects a user other than the key's, whether or not that user exists.
     pub(crate) fn must_be(&self, user: &UserId) -> Result<(), Fault> {
         match self.bound() {
-            Some(own) if own != user => {
-                Err(Fault::out_of_scope("this key opens the memory of another user").code("user"))
-            }
+            Some(own) if own != user => Err(Fault::out_of_scope("this key is restricted to another user").code("user")),
             _ => Ok(()),
         }
     }
 
-    /// Refuses who may see one user only.
+    /// Rejects callers restricted to one user.
     pub(crate) fn must_see_all(&self) -> Result<(), Fault> {
         match self.bound() {
-            Some(_) => Err(Fault::out_of_scope("this needs a key that opens all users").code("user")),
+            Some(_) => Err(Fault::out_of_scope("this needs a key for all users").code("user")),
             None => Ok(()),
         }
     }
 
-    /// The only user whose memory is open to this caller, if there is one.
+    /// The user the caller is restricted to, if any.
     pub(crate) fn bound(&self) -> Option<&UserId> {
         match self {
             Self::Local => None,
@@ -75,7 +73,7 @@ impl Caller {
         }
     }
 
-    /// The public id of its key, if it has one.
+    /// The public id of the caller's key, if there is one.
     pub(crate) fn key_id(&self) -> Option<&str> {
         match self {
             Self::Local => None,
@@ -83,7 +81,7 @@ impl Caller {
         }
     }
 
-    /// Its name in a log line.
+    /// The caller's name in the log.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Local => "local",
@@ -92,26 +90,26 @@ impl Caller {
     }
 }
 
-/// What is known of a request before it is looked at.
+/// Caller and id of a request, determined before it is processed.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestContext {
     pub(crate) caller: Caller,
     pub(crate) request_id: String,
 }
 
-/// Lets through who may ask at all, and says who it is.
+/// Authenticates a request and attaches its [`RequestContext`].
 pub(super) async fn check(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_mcp = mcp::is(path);
     if path == "/health/live" {
-        // Whoever watches over the process needs no key, and tells nobody anything.
+        // Health checks need no key and return no user data.
         let met = RequestContext { caller: Caller::Local, request_id: app.new_request_id() };
         request.extensions_mut().insert(met);
         return next.run(request).await;
     }
     let proxied = wire_of(&app, path, request.headers());
     let request_id = named(request.headers()).unwrap_or_else(|| app.new_request_id());
-    // Others' clients always send a key, and make one up where none is needed.
+    // Third-party clients always send a key, and a made-up one where none is required.
     let passes_others = proxied.is_some() || (!app.needs_key && is_of_others(path));
     let met = meet(&app, request.headers(), request.uri(), passes_others).await;
     let (mut response, left) = match met {
@@ -123,7 +121,7 @@ pub(super) async fn check(State(app): State<Arc<App>>, mut request: Request, nex
             (next.run(request).await, left)
         }
     };
-    // On the paths of the proxy these are the upstream's.
+    // On the paths of the proxy these headers belong to the upstream.
     if proxied.is_none() {
         let headers = response.headers_mut();
         if let Ok(value) = HeaderValue::try_from(request_id) {
@@ -149,15 +147,15 @@ async fn meet(app: &Arc<App>, headers: &HeaderMap, uri: &Uri, passes_others: boo
     let keys = app.keys.clone();
     let stopped = || Error::Bug("looking up a key stopped without an answer".to_owned());
     let holder = tokio::task::spawn_blocking(move || keys.holder(&key)).await.map_err(|_| stopped())??;
-    let holder = holder.ok_or_else(|| Fault::without_key("there is no such key, or it was taken back"))?;
+    let holder = holder.ok_or_else(|| Fault::without_key("unknown or revoked key"))?;
     match app.rates.take(&holder.key_id) {
         Ok(left) => Ok(inspector::Seen::Met(Caller::Holder(holder), Some(left))),
         Err(after) => Err(Fault::too_many(after.max(Duration::from_millis(1)))),
     }
 }
 
-/// The key a request came with; an error if it is not one, or there are several. Another program's key is nobody's where
-/// those may pass.
+/// The key in the headers; an error if it is malformed or there are several. With `passes_others`, other keys are
+/// ignored.
 fn presented(headers: &HeaderMap, passes_others: bool) -> Result<Option<String>, Fault> {
     let wrong = || Fault::without_key("the key in the headers cannot be read");
     let only = |name: HeaderName| {
@@ -186,12 +184,12 @@ fn presented(headers: &HeaderMap, passes_others: bool) -> Result<Option<String>,
     }
 }
 
-/// True for the paths on which clients of other memories speak.
+/// True for the paths of third-party memory clients.
 fn is_of_others(path: &str) -> bool {
     ["/v1/", "/v2/", "/v3/", "/store/"].iter().any(|beginning| path.starts_with(beginning))
 }
 
-/// How the upstream behind a path is spoken to; none for a path of our own, and an empty one if there is no such upstream.
+/// Protocol of the upstream behind a path; `None` for a path of Quipu's own, `Some(None)` for an unknown upstream.
 fn wire_of(app: &App, path: &str, headers: &HeaderMap) -> Option<Option<Wire>> {
     if let Some(rest) = path.strip_prefix("/proxy/") {
         let name = rest.split('/').next().unwrap_or_default();
@@ -206,7 +204,7 @@ fn wire_of(app: &App, path: &str, headers: &HeaderMap) -> Option<Option<Wire>> {
     open.into_iter().any(is).then_some(Some(Wire::OpenAi))
 }
 
-/// The client's own name of its request, if it is fit to stand in a log line.
+/// The request id sent by the client, if it is safe to log.
 fn named(headers: &HeaderMap) -> Option<String> {
     let name = headers.get(REQUEST_ID)?.to_str().ok()?.trim();
     let fits =

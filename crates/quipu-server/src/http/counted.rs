@@ -1,4 +1,4 @@
-//! How long requests took, counted by route and by what came of them.
+//! Records the duration of requests, by route and status class.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::app::App;
 use crate::metrics::{self, Metrics};
 
-/// Methods that are counted by their name, as OpenTelemetry wants it; whatever else is sent is one kind.
+/// Label of a method, by OpenTelemetry's convention: unknown methods share one label.
 fn method(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -35,7 +35,7 @@ fn class(status: StatusCode) -> &'static str {
     }
 }
 
-/// A request that is being answered; a panic counts as the fault of the server that it is.
+/// A request in progress. A panic counts as `5xx`.
 struct Running<'a> {
     metrics: &'a Metrics,
     start: Instant,
@@ -46,7 +46,7 @@ struct Running<'a> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        // A client that left was not answered: nothing is known of how long it would have taken.
+        // A request whose client disconnected before the response has no meaningful duration.
         let Some(class) = self.class.or(std::thread::panicking().then_some("5xx")) else { return };
         let request = metrics::RouteLabel {
             http_request_method: self.method,
@@ -57,7 +57,7 @@ impl Drop for Running<'_> {
     }
 }
 
-/// Counts a request once its answer begins.
+/// Records a request when its response begins.
 pub(super) async fn count(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map(|route| route.as_str().to_owned());
     let mut running = Running {

@@ -1,4 +1,4 @@
-//! Faults: the one place where the kind of an error becomes a status, in the shape of each protocol.
+//! Error responses: maps each kind of error to a status, in the shape of each protocol.
 
 use std::time::Duration;
 
@@ -10,30 +10,30 @@ use serde_json::json;
 
 use crate::options::Wire;
 
-/// What is said of when to try again, where nobody can know.
+/// Delay reported in `Retry-After` when the actual one is unknown.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
-/// Codes of JSON-RPC: a request that is none, and a fault of the server's.
+/// JSON-RPC codes: an invalid request, and an internal error.
 const RPC_INVALID: i32 = -32600;
 const RPC_INTERNAL: i32 = -32603;
 
-/// Why a request was not answered.
+/// An error response.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) status: StatusCode,
-    /// One word for programs, as OpenAI and Anthropic use them.
+    /// The type of the error for programs, in the terms of OpenAI and Anthropic.
     kind: &'static str,
-    /// What it is more exactly; the same as `kind` where there is no more to say.
+    /// A finer code; the same as `kind` if there is none.
     code: &'static str,
     message: String,
-    /// The field, parameter or header that is wrong.
+    /// The offending field, parameter or header.
     param: Option<String>,
     retryable: bool,
-    /// After how long to try again.
+    /// Delay before the next attempt.
     retry_after: Option<Duration>,
-    /// What would be destroyed, where that has to be confirmed.
+    /// Preview of what would be destroyed, if that has to be confirmed.
     announced: Option<Box<Announcement>>,
-    /// True if what is left of the request cannot be told from the next one.
+    /// True if the connection must be closed, because the end of the request is unknown.
     closes: bool,
 }
 
@@ -52,22 +52,22 @@ impl Fault {
         }
     }
 
-    /// What it says.
+    /// The message.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
-    /// The same, naming the field, parameter or header that is wrong.
+    /// Sets the offending field, parameter or header.
     pub(crate) fn at(self, param: impl Into<String>) -> Self {
         Self { param: Some(param.into()), ..self }
     }
 
-    /// The same, of a finer kind.
+    /// Sets a finer code.
     pub(crate) fn code(self, code: &'static str) -> Self {
         Self { code, ..self }
     }
 
-    /// The key does not open this.
+    /// The key does not permit this.
     pub(crate) fn out_of_scope(message: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "permission_error", message)
     }
@@ -99,16 +99,17 @@ impl Fault {
         Self::new(StatusCode::BAD_REQUEST, "invalid_request_error", message)
     }
 
-    /// A destruction has to be confirmed with the token that its announcement holds; `how` says where the token goes.
+    /// A destructive operation needs the token of its preview; `how` says where to put the token.
     pub(crate) fn unconfirmed(announcement: Announcement, how: &str) -> Self {
         let message = format!("{announcement}{how}");
         let fault = Self::new(StatusCode::PRECONDITION_REQUIRED, "confirmation_required_error", message);
         Self { announced: Some(Box::new(announcement)), ..fault }
     }
 
-    /// The token given confirms something else, or another version of the memory.
+    /// The token belongs to another operation, or to another version of the memory.
     pub(crate) fn outdated(announcement: Announcement, how: &str) -> Self {
-        let message = format!("the memory has changed since, or the token is for something else; {announcement}{how}");
+        let message =
+            format!("the memory has changed since, or the token belongs to another operation; {announcement}{how}");
         let fault = Self::new(StatusCode::PRECONDITION_FAILED, "precondition_failed_error", message);
         Self { announced: Some(Box::new(announcement)), ..fault.code("confirmation_outdated").at("confirm") }
     }
@@ -118,7 +119,7 @@ impl Fault {
     }
 
     pub(crate) fn wrong_method() -> Self {
-        Self::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_request_error", "this path has no such method")
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_request_error", "method not allowed on this path")
     }
 
     pub(crate) fn without_key(message: impl Into<String>) -> Self {
@@ -136,10 +137,10 @@ impl Fault {
     }
 
     pub(crate) fn broken_body() -> Self {
-        Self { closes: true, ..Self::invalid("the request's body is broken") }
+        Self { closes: true, ..Self::invalid("the request's body is incomplete") }
     }
 
-    /// The upstream was not reached, or did not answer.
+    /// The upstream could not be reached or did not respond.
     pub(crate) fn upstream(name: &str, error: &reqwest::Error) -> Self {
         let (status, what) = if error.is_timeout() {
             (StatusCode::GATEWAY_TIMEOUT, "did not answer in time")
@@ -151,7 +152,7 @@ impl Fault {
         Self { retryable: true, ..Self::new(status, "api_error", format!("the upstream {name:?} {what}")) }
     }
 
-    /// The answer in the shape of a protocol; Quipu's own without one.
+    /// The response in the shape of a protocol; Quipu's own if `None`.
     pub(crate) fn answer(&self, wire: Option<Wire>, request_id: Option<&str>) -> Response {
         let Self { kind, code, message, param, retryable, .. } = self;
         let body = match wire {
@@ -172,14 +173,14 @@ impl Fault {
         self.with(body.to_string())
     }
 
-    /// The answer in the shape of MCP: an error that belongs to no request, because none was looked at.
+    /// The response in the shape of MCP: an error without a request id, because the request was not parsed.
     pub(super) fn answer_mcp(&self) -> Response {
         let code = if self.status.is_server_error() { RPC_INTERNAL } else { RPC_INVALID };
         let error = json!({"code": code, "message": self.message, "data": {"type": self.kind}});
         self.with(json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string())
     }
 
-    /// The status and its headers around a body.
+    /// A response of this status with its headers and a body.
     fn with(&self, body: String) -> Response {
         let Self { status, closes, retry_after, .. } = self;
         let mut response = (*status, body).into_response();
@@ -204,7 +205,7 @@ impl IntoResponse for Fault {
     }
 }
 
-/// Whole seconds, rounded up: who waits so long finds what it waits for.
+/// Whole seconds, rounded up.
 fn seconds(after: Duration) -> u64 {
     after.as_secs() + u64::from(after.subsec_nanos() > 0)
 }

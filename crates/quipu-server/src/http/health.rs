@@ -1,4 +1,4 @@
-//! Whether the server is alive and ready, what it is, and what it has done.
+//! Health checks, version and metrics of the server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,32 +16,33 @@ use quipu_engine::Error;
 
 use crate::app::App;
 
-/// What Prometheus expects of a page of figures.
+/// Content type of the metrics page.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Alive if it answers at all: nothing is looked at.
+/// Liveness: succeeds whenever the server responds.
 pub(super) async fn live() -> &'static str {
     "alive\n"
 }
 
-/// How long store and engine may take to say that they are there.
+/// How long a readiness check waits for the store and the engine.
 const PROBED_WITHIN: Duration = Duration::from_secs(5);
 
-/// Whether the server is ready.
+/// Readiness of the server.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Readiness {
     ready: bool,
     /// Why the server is not ready.
     reason: Option<String>,
-    /// Kind of a background step that makes no progress.
+    /// Kind of a background step that has stopped making progress.
     stalled: Option<&'static str>,
     /// `ok`, or the error of the store.
     store: String,
-    /// Turns that wait to be recorded.
+    /// Number of turns waiting to be recorded.
     turns_waiting: i64,
 }
 
-/// Ready if store and engine answer, turns still find room, and no background step is stalled. No model is asked.
+/// Readiness: succeeds if the store and the engine respond, the queue of turns has room, and no background step is
+/// stalled. Does not call a model.
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Response {
     let probed = app.probe.ask(PROBED_WITHIN.min(app.options.bounds.stalled_after)).await;
     let (waiting, has_room, stalled) = (app.queue.depth(), app.queue.has_room(), app.progress.stalled());
@@ -52,7 +53,7 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Response {
             let (work, since) = (stalled.work.as_str(), stalled.since.as_secs());
             Some(format!("a background step of the kind {work:?} has made no progress for {since} s"))
         }
-        _ if !has_room => Some("as many turns wait to be recorded as may".to_owned()),
+        _ if !has_room => Some("the queue of turns to record is full".to_owned()),
         _ => None,
     };
     let body = Readiness {
@@ -66,7 +67,7 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Response {
     (status, json(&body)).into_response()
 }
 
-/// What the server did by itself, what is due, and what is tried again later.
+/// What maintenance has done, what is due, and what will be retried.
 pub(super) async fn maintenance(
     State(app): State<Arc<App>>,
     Extension(met): Extension<RequestContext>,
@@ -75,7 +76,7 @@ pub(super) async fn maintenance(
     Ok(json(&app.maintenance.status()))
 }
 
-/// What this is.
+/// Name and version of the server.
 pub(super) async fn version() -> Response {
     json(&ServerVersion { name: "quipu", version: env!("CARGO_PKG_VERSION") })
 }
@@ -94,7 +95,7 @@ fn json(body: &impl Serialize) -> Response {
     }
 }
 
-/// Every figure.
+/// All metrics, in the OpenMetrics text format.
 pub(super) async fn metrics(
     State(app): State<Arc<App>>,
     Extension(met): Extension<RequestContext>,

@@ -1,4 +1,4 @@
-//! `/mcp`: MCP over streamable HTTP, every request on its own. Whose memory it is about says the key, or the path.
+//! `/mcp`: MCP over stateless streamable HTTP. The key or the path determines whose memory is used.
 
 use std::sync::Arc;
 
@@ -24,12 +24,12 @@ use crate::mcp::{McpCaller, Peer, SharedState, toolsets};
 
 type Speaking = StreamableHttpService<Peer, NeverSessionManager>;
 
-/// True for a path that is answered in the shape of this protocol.
+/// True for a path of MCP, whose errors use the shape of its protocol.
 pub(super) fn is(path: &str) -> bool {
     path.strip_prefix("/mcp").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The routes on a router.
+/// The routes as a router.
 pub(super) fn router(app: &Arc<App>) -> Router<Arc<App>> {
     let hall = SharedState {
         engine: app.engine.clone(),
@@ -39,7 +39,7 @@ pub(super) fn router(app: &Arc<App>) -> Router<Arc<App>> {
         user_words: app.options.mcp.user_words,
     };
     let peer = Peer { hall: Arc::new(hall), guest: None };
-    // Host and Origin were checked before anything else; there are no sessions, so nothing is kept of a client.
+    // Host and Origin were checked already. There are no sessions, so no client state is stored.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
@@ -74,12 +74,14 @@ async fn ask(
     let guest = guest(app, caller, named, request.uri())?;
     let (mut parts, body) = request.into_parts();
     if parts.headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
-        return Err(Fault::unsupported("a body is sent as it is, without Content-Encoding").at("Content-Encoding"));
+        return Err(
+            Fault::unsupported("Content-Encoding is not supported: send the body unencoded").at("Content-Encoding")
+        );
     }
     parts.extensions.insert(guest);
     let bounds = &app.options.bounds;
     let body = match parts.method {
-        // Read here, within our own time: nobody holds a place by sending slowly.
+        // Read under our own time limit, so that a slow sender cannot occupy a place.
         Method::POST => pass::collect_up_to(&parts, body, bounds.api_body_bytes_max, bounds.body_within).await?,
         _ => Default::default(),
     };
@@ -87,7 +89,7 @@ async fn ask(
     Ok(response.map(Body::new))
 }
 
-/// What a client asks for beside the usual tools.
+/// Additional toolsets a client enables in the query.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct McpQuery {
@@ -95,7 +97,7 @@ struct McpQuery {
     toolsets: String,
 }
 
-/// Who asks: a key's user, else the path's, else the server's.
+/// The caller: the key's user, else the path's, else the server's default.
 fn guest(app: &App, caller: &Caller, named: Option<&str>, uri: &Uri) -> Result<McpCaller, Fault> {
     let user = match named {
         Some(named) => {
@@ -105,13 +107,13 @@ fn guest(app: &App, caller: &Caller, named: Option<&str>, uri: &Uri) -> Result<M
         }
         None => {
             let own = caller.bound().or(app.options.user.as_ref());
-            own.cloned().ok_or_else(|| Fault::invalid("whose memory? ask /mcp/{user_id}").at("user_id"))?
+            own.cloned().ok_or_else(|| Fault::invalid("no user: use /mcp/{user_id}").at("user_id"))?
         }
     };
     let Query(asked): Query<McpQuery> = Query::try_from_uri(uri)
         .map_err(|_| Fault::invalid("the only parameter is toolsets, such as toolsets=graph").at("toolsets"))?;
     let scopes = match caller {
-        // Whoever is on this machine may read and write; deciding is for those who were given a key for it.
+        // A local caller may read and write; decisions require a key with that scope.
         Caller::Local => vec![Scope::Read, Scope::Write],
         Caller::Holder(holder) => {
             let given = [Scope::Read, Scope::Write].into_iter().filter(|scope| holder.may(*scope));

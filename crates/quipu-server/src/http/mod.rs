@@ -1,4 +1,4 @@
-//! The door itself: connections, framing, who may ask, and which path is what.
+//! The HTTP front end: connections, framing, authentication and routing.
 
 mod accept;
 mod api;

@@ -1,7 +1,7 @@
-//! Who may ask: programs that mean this server by its own name, and pages of its own.
+//! Checks `Host` and `Origin` before anything else.
 //!
-//! A page of a foreign site can make a browser send requests here. Its name stands in `Origin`; or, if it let its own name
-//! point here, in `Host`. Both are checked before anything else.
+//! A page of a foreign site can make a browser send requests to this server. Its name is then in `Origin`, or in `Host`
+//! if its own name resolves to this address (DNS rebinding).
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::fault::Fault;
 
-/// The names this server goes by, in lower case.
+/// The names of this server, in lower case.
 #[derive(Debug)]
 pub(crate) struct Hosts {
     own: Vec<String>,
@@ -21,7 +21,7 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// Loopback's own names with the port, and those that were allowed.
+    /// The loopback names with the port, and the names that were allowed.
     pub(crate) fn new(addr: SocketAddr, allowed: &[String]) -> Self {
         let port = addr.port();
         let names = ["127.0.0.1", "localhost", "[::1]"];
@@ -40,7 +40,7 @@ impl Hosts {
     }
 
     fn has_page(&self, origin: &str) -> bool {
-        // This server speaks no TLS: only an allowed name can have a page behind it.
+        // This server does not use TLS, so only an allowed name can have an https page behind it.
         match (origin.strip_prefix("http://"), origin.strip_prefix("https://")) {
             (Some(name), _) => self.has(name),
             (_, Some(name)) => self.allowed.iter().any(|known| known.eq_ignore_ascii_case(name)),
@@ -49,7 +49,7 @@ impl Hosts {
     }
 }
 
-/// Refuses whoever means another server.
+/// Rejects requests addressed to another server or sent by a foreign page.
 pub(super) async fn check(State(hosts): State<Arc<Hosts>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let mut named = headers.get_all(HOST).iter();
@@ -65,7 +65,7 @@ pub(super) async fn check(State(hosts): State<Arc<Hosts>>, request: Request, nex
     let from_own_page =
         headers.get_all(ORIGIN).iter().all(|origin| origin.to_str().is_ok_and(|origin| hosts.has_page(origin)));
     if !from_own_page {
-        return Fault::forbidden("pages of other sites may not ask this server").into_response();
+        return Fault::forbidden("requests from pages of other sites are not allowed").into_response();
     }
     next.run(request).await
 }

@@ -1,4 +1,4 @@
-//! Requests that are passed on as they are, and how anything is passed on.
+//! Passes requests on unchanged, and the parts that all proxied requests share.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,25 +19,25 @@ use crate::metrics::Proxied;
 use crate::options::{Bounds, Upstream, Wire};
 use crate::proxy::{Key, address, asks_anthropic, choose, for_client, for_upstream, for_vendor_of, key_to_send};
 
-/// Ids named in a header, at most.
+/// Maximum number of ids in a response header.
 const IDS_MAX: usize = 64;
 
-/// What is told of memory in the headers of an answer.
+/// The response headers that report what memory did.
 #[derive(Debug, Clone)]
 pub(super) struct MemoryHeaders {
     pub(super) request_id: String,
     /// `ok`, `skipped`, `degraded` or `error`.
     pub(super) status: &'static str,
-    /// The items in the block, if one was put in.
+    /// Ids of the items in the injected block.
     pub(super) ids: Vec<String>,
     pub(super) is_injected: bool,
     pub(super) tokens: usize,
-    /// How much later the request was passed on because of memory.
+    /// Delay of the request caused by memory.
     pub(super) latency_ms: f64,
 }
 
 impl MemoryHeaders {
-    /// Memory had nothing to do.
+    /// Memory was not used.
     pub(super) fn skipped(request_id: String) -> Self {
         Self { request_id, status: "skipped", ids: Vec::new(), is_injected: false, tokens: 0, latency_ms: 0.0 }
     }
@@ -53,7 +53,7 @@ impl MemoryHeaders {
             ("x-memory-request-id", self.request_id.clone()),
         ];
         for (name, value) in all {
-            // Numbers, words and ids: always a header's value.
+            // Numbers, words and ids are always valid header values.
             if let Ok(value) = HeaderValue::try_from(value) {
                 headers.insert(HeaderName::from_static(name), value);
             }
@@ -61,12 +61,12 @@ impl MemoryHeaders {
     }
 }
 
-/// The whole body of a request, within its bounds.
+/// Reads the whole body of a request, within its limits.
 pub(super) async fn collect(parts: &Parts, body: Body, bounds: &Bounds) -> Result<Bytes, Fault> {
     collect_up_to(parts, body, bounds.body_bytes_max, bounds.body_within).await
 }
 
-/// The same within other bounds.
+/// Reads the whole body, at most `most` bytes, within a time limit.
 pub(crate) async fn collect_up_to(parts: &Parts, body: Body, most: usize, within: Duration) -> Result<Bytes, Fault> {
     let named = parts.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     if named.is_some_and(|named| named > most as u64) {
@@ -80,26 +80,26 @@ pub(crate) async fn collect_up_to(parts: &Parts, body: Body, most: usize, within
     }
 }
 
-/// Who asks.
+/// The caller of a request.
 pub(super) fn caller(parts: &Parts) -> Result<Caller, Fault> {
     let met = parts.extensions.get::<RequestContext>();
     let missing = || quipu_engine::Error::Bug("a request came past the door".to_owned());
     Ok(met.ok_or_else(missing)?.caller.clone())
 }
 
-/// The headers that go to an upstream, with the key that does. No credential of another vendor is among them.
+/// The headers sent to an upstream, including its key. Credentials of other vendors are removed.
 pub(super) fn outgoing(headers: &HeaderMap, upstream: &Upstream) -> Result<HeaderMap, Fault> {
     let mut kept = for_upstream(headers);
     let is_own = key_to_send(headers) == Key::Upstreams;
     if is_own && !upstream.put_key(&mut kept) {
         return Err(Fault::without_key(format!(
-            "a key of Quipu's does not open the upstream {:?}, and no key is configured for it",
+            "a Quipu key is not valid for the upstream {:?}, and no key is configured for it",
             upstream.name
         )));
     }
     let checked = for_vendor_of(upstream, &mut kept);
     if is_own {
-        // What is configured for an upstream is its own, whatever it looks like.
+        // A configured key is always sent, whatever its form.
         upstream.put_key(&mut kept);
         return Ok(kept);
     }
@@ -107,7 +107,7 @@ pub(super) fn outgoing(headers: &HeaderMap, upstream: &Upstream) -> Result<Heade
     Ok(kept)
 }
 
-/// An answer's head as the client gets it.
+/// Head of the response to the client.
 pub(super) fn head(answer: &reqwest::Response, told: &MemoryHeaders) -> Raw<()> {
     let mut raw = Raw::new(());
     *raw.status_mut() = answer.status();
@@ -130,7 +130,7 @@ pub(super) async fn count_tokens(State(app): State<Arc<App>>, request: Request) 
     of_model(app, Wire::Anthropic, "v1/messages/count_tokens", request).await
 }
 
-/// Both vendors have this path; the request's credentials say which one is asked.
+/// `/v1/models` exists at both vendors; the credentials of the request select one.
 pub(super) async fn models(State(app): State<Arc<App>>, request: Request) -> Response {
     let wire = if asks_anthropic(request.headers()) { Wire::Anthropic } else { Wire::OpenAi };
     let path = request.uri().path().trim_start_matches('/').to_owned();
@@ -141,7 +141,7 @@ pub(super) async fn models(State(app): State<Arc<App>>, request: Request) -> Res
     of_model(app, wire, &path, request).await
 }
 
-/// Anything below `/proxy/{upstream}/`.
+/// Any path below `/proxy/{upstream}/`.
 pub(super) async fn named(
     State(app): State<Arc<App>>,
     Path((name, _)): Path<(String, String)>,
@@ -154,7 +154,7 @@ pub(super) async fn named(
             if names.is_empty() { "none is configured".to_owned() } else { format!("there are: {}", names.join(", ")) };
         return Fault::not_found(format!("there is no upstream {name:?}; {known}")).answer(None, Some(&request_id));
     };
-    // As it was written: what is escaped stays so.
+    // The path as written, with its escapes.
     let written = request.uri().path().trim_start_matches("/proxy/");
     let path = written.split_once('/').map_or("", |(_, path)| path).to_owned();
     let (parts, body) = request.into_parts();
@@ -165,7 +165,7 @@ pub(super) async fn named(
     outcome.unwrap_or_else(|fault| refused(&fault, Some(upstream.wire), request_id))
 }
 
-/// A request that names its model, if any, in its body.
+/// Passes on a request to the upstream of the model named in its body, if any.
 async fn of_model(app: Arc<App>, wire: Wire, path: &str, request: Request) -> Response {
     #[derive(serde::Deserialize)]
     struct Named {
@@ -185,7 +185,7 @@ async fn of_model(app: Arc<App>, wire: Wire, path: &str, request: Request) -> Re
     }
 }
 
-/// Why there is nowhere to pass a request on to.
+/// No upstream is configured for the request.
 pub(super) fn no_upstream(wire: Wire) -> Fault {
     let word = match wire {
         Wire::OpenAi => "openai",
@@ -196,14 +196,14 @@ pub(super) fn no_upstream(wire: Wire) -> Fault {
     ))
 }
 
-/// A fault, with what is told of memory.
+/// An error response with the headers about memory.
 pub(super) fn refused(fault: &Fault, wire: Option<Wire>, request_id: String) -> Response {
     let mut response = fault.answer(wire, Some(&request_id));
     MemoryHeaders::skipped(request_id).put_into(response.headers_mut());
     response
 }
 
-/// The body of an answer that nobody reads along.
+/// The body of a response that is not read for replies.
 pub(super) fn unread(answer: reqwest::Response) -> Body {
     Body::from_stream(sent_before_an_error(answer.bytes_stream()))
 }
@@ -216,7 +216,7 @@ async fn pass(
     body: Bytes,
     request_id: &str,
 ) -> Result<Response, Fault> {
-    let url = address(upstream, path, parts.uri.query()).ok_or_else(|| Fault::not_found("there is no such path"))?;
+    let url = address(upstream, path, parts.uri.query()).ok_or_else(|| Fault::not_found("unknown path"))?;
     let headers = outgoing(&parts.headers, upstream)?;
     let sent = app.client.request(parts.method.clone(), url).headers(headers).body(body).send().await;
     let answer = sent.map_err(|error| {

@@ -1,6 +1,6 @@
-//! A request for a reply, with memory: read, recall, put in, pass on, listen, keep.
+//! Proxies a chat request with memory: parse, recall, inject, pass on, read the reply, record.
 //!
-//! Whatever memory cannot do, the request goes through as it came; the headers of the answer say what happened.
+//! If memory fails, the request is passed on unchanged; response headers report what happened.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -54,14 +54,14 @@ async fn remembered(app: Arc<App>, dialect: Dialect, path: &'static str, request
     outcome.unwrap_or_else(|fault| pass::refused(&fault, Some(dialect.wire()), request_id))
 }
 
-/// What memory has to do with a request.
+/// What memory has to do for a request.
 struct Task {
     request: proxy::ChatRequest,
     user: UserId,
     session: String,
-    /// What the user just said; never empty.
+    /// The user's new messages; never empty.
     turns: Vec<SaidTurn>,
-    /// Everything the user says in the request.
+    /// All messages of the user in the request.
     messages: Messages,
 }
 
@@ -86,7 +86,7 @@ async fn answer(
     let model = read.as_ref().and_then(|request| request.model.clone());
     let upstream = choose(&app.options.upstreams, dialect.wire(), model.as_deref())
         .ok_or_else(|| pass::no_upstream(dialect.wire()))?;
-    let url = address(upstream, path, parts.uri.query()).ok_or_else(|| Fault::not_found("there is no such path"))?;
+    let url = address(upstream, path, parts.uri.query()).ok_or_else(|| Fault::not_found("unknown path"))?;
     let headers = pass::outgoing(&parts.headers, upstream)?;
     let task = task(app, &caller, &parts.headers, &ask, read).await?;
     note(task.as_ref(), upstream, model.as_deref());
@@ -99,7 +99,7 @@ async fn answer(
         let (recalled, place, ledger) = tokio::join!(
             async { if ask.mode.reads() { Some(recall(app, &ask, &task).await) } else { None } },
             async { if ask.mode.writes() { app.queue.place(within).await } else { None } },
-            // Should the user be deleted from here on, what was said before is not recorded.
+            // If the user is deleted from here on, earlier messages are not recorded.
             async { if ask.mode.writes() { app.memory.ledger(&task.user, within).await } else { None } },
         );
         told.status = "ok";
@@ -114,7 +114,7 @@ async fn answer(
                 model.as_deref().unwrap_or("no model").chars().take(100).collect::<String>()
             );
             let exchange = exchange(app, &ask, task, ledger, note);
-            // After the recall: what is asked now is not part of what is known before.
+            // Appended after the recall, so that the question does not find itself.
             kept = say(app, exchange, messages, place, &mut told).await;
         }
     }
@@ -139,13 +139,13 @@ async fn answer(
     Ok(Response::from_parts(head, body))
 }
 
-/// The body as text, if it is sent as such.
+/// The body as text; `None` if it is encoded or not UTF-8.
 fn readable<'a>(headers: &HeaderMap, body: &'a Bytes) -> Option<&'a str> {
     let is_plain = headers.get(header::CONTENT_ENCODING).is_none_or(|encoding| encoding == "identity");
     std::str::from_utf8(body).ok().filter(|_| is_plain)
 }
 
-/// What memory has to do; nothing if it is not to, or nobody said anything.
+/// The task of memory; `None` if memory is off, or the request has no new message of a user.
 async fn task(
     app: &App,
     caller: &Caller,
@@ -153,7 +153,7 @@ async fn task(
     ask: &Ask,
     read: Option<proxy::ChatRequest>,
 ) -> Result<Option<Task>, Fault> {
-    // Whom a key is bound to comes before whatever a request says.
+    // The user of a key takes precedence over users named in the request.
     let user = match caller.bound() {
         Some(bound) => Some(bound.clone()),
         None => proxy::user(headers, read.as_ref(), app.options.user.as_ref()).map_err(Fault::invalid)?,
@@ -204,7 +204,7 @@ async fn recall(app: &App, ask: &Ask, task: &Task) -> Recalled {
     app.memory.recall(wanted, app.options.recall_within).await
 }
 
-/// The request's bytes with the block; none if they stay as they are. Says in `told` what was done.
+/// The bytes of the request with the block; `None` if they stay unchanged. Records the outcome in `told`.
 fn put_in(
     body: &Bytes,
     task: &Task,
@@ -226,7 +226,7 @@ fn put_in(
     if block.is_degraded {
         told.status = "degraded";
     }
-    // A block that is there already was put in by a Quipu before this one, or by the application.
+    // An existing block was injected by another Quipu or by the application.
     if block.is_empty() || task.request.has_block {
         return None;
     }
@@ -256,7 +256,8 @@ fn exchange(app: &App, ask: &Ask, task: Task, ledger: Option<EventId>, note: Str
     }
 }
 
-/// Appends what the user said, before anybody else is told. Says in `told` if it is not durable; the request goes on all the same.
+/// Appends the user's messages before the request is passed on. If they are not durable in time, `told` reports it and
+/// the request goes on.
 async fn say(
     app: &Arc<App>,
     exchange: Exchange,
@@ -268,7 +269,7 @@ async fn say(
     let Some(place) = place else {
         degrade(told);
         app.metrics.turn("dropped");
-        tracing::warn!("too many turns wait to be recorded: this one is not remembered");
+        tracing::warn!("the queue of turns is full: this turn is not recorded");
         return None;
     };
     let kept = PendingExchange { app: app.clone(), exchange, messages, place, replied: None, is_over: false };
@@ -278,33 +279,33 @@ async fn say(
         Durability::Delayed => {
             degrade(told);
             app.metrics.turn("late");
-            tracing::warn!("what the user said is not durable yet; the request goes on");
+            tracing::warn!("the user's message is not durable yet; the request goes on");
         }
         Durability::Lost => degrade(told),
     }
     Some(kept)
 }
 
-/// What is to be kept of a request. Dropping it ends the exchange without a reply: the upstream failed, or the client went away
-/// before the first byte.
+/// An exchange to record. Dropping it ends the exchange without a reply: the upstream failed, or the client
+/// disconnected before the first byte.
 struct PendingExchange {
     app: Arc<App>,
     exchange: Exchange,
     messages: Messages,
     place: QueueSlot,
-    /// The reply that was kept already.
+    /// The reply recorded so far.
     replied: Option<String>,
     is_over: bool,
 }
 
 impl PendingExchange {
-    /// The client may ask again.
+    /// Notes that the client may retry the request.
     fn note_unanswered(&self) {
         let Exchange { user, session, turns, .. } = &self.exchange;
         self.app.unanswered.note(user, session, self.messages.clone(), turns);
     }
 
-    /// Keeps what was replied. The bytes that tell the client of the end wait until it is durable.
+    /// Records the reply. The bytes that complete it are held back until it is durable.
     fn reply(&mut self, reply: Reply, ended: Ended) -> Hold {
         self.is_over = ended != Ended::Said;
         if !reply.words.is_empty() || reply.is_whole {
@@ -334,7 +335,7 @@ impl PendingExchange {
         Box::pin(async move {
             if !is_silent && pending.settled().await == Durability::Delayed {
                 app.metrics.turn("late");
-                tracing::warn!("a reply is not durable yet; its end is passed on");
+                tracing::warn!("the reply is not durable yet; its end is passed on");
             }
         })
     }
@@ -344,13 +345,13 @@ impl Drop for PendingExchange {
     fn drop(&mut self) {
         if !self.is_over && self.replied.is_none() {
             self.note_unanswered();
-            // Nobody waits for this one.
+            // The outcome is not needed.
             let _ = self.app.queue.push(self.exchange.clone(), self.place.clone(), true);
         }
     }
 }
 
-/// The body of an answer; what is said in it is kept before the client sees its end.
+/// The body of a response; its reply is recorded before the client sees the end.
 fn listening(app: &App, dialect: Dialect, answer: reqwest::Response, kept: Option<PendingExchange>) -> Body {
     let Some(mut kept) = kept.filter(|_| answer.status().is_success()) else { return pass::unread(answer) };
     let kind = answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();

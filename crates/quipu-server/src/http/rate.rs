@@ -1,4 +1,4 @@
-//! How often a key may ask: a bucket of requests for each, which fills up steadily.
+//! Rate limits: a token bucket for each key.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,10 +7,10 @@ use std::time::Duration;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use tokio::time::Instant;
 
-/// Buckets kept. With more keys at a time the fullest is forgotten: its owner loses nothing.
+/// Maximum number of buckets. Above it, the fullest one is dropped, which costs its owner nothing.
 const BUCKETS_MAX: usize = 10_000;
 
-/// What is left in a bucket.
+/// State of a bucket after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RemainingTokens {
     limit: u32,
@@ -46,7 +46,7 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    /// `burst` requests at once, and `per_second` in the long run; both at least 1.
+    /// Allows `burst` requests at once and `per_second` in the long run; both are at least 1.
     pub(crate) fn new(per_second: u32, burst: u32) -> Self {
         Self { per_second: f64::from(per_second.max(1)), burst: burst.max(1), buckets: Mutex::default() }
     }
@@ -54,7 +54,7 @@ impl Rates {
     /// Takes one request out of a key's bucket.
     ///
     /// # Errors
-    /// After how long there is one again.
+    /// The time until the next request is allowed.
     pub(crate) fn take(&self, key: &str) -> Result<RemainingTokens, Duration> {
         self.take_at(key, Instant::now())
     }

@@ -1,4 +1,4 @@
-//! Every route there is.
+//! The routing table of the server.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::{api, caller, counted, health, mcp, pass, proxied};
 use crate::app::App;
 use crate::inspector;
 
-/// All routes; `hosts` are the names the server goes by.
+/// Builds the router; `hosts` are the names of the server accepted in `Host` and `Origin`.
 pub(crate) fn router(app: Arc<App>, hosts: Hosts) -> Router {
     let page = Arc::new(api::document().to_string());
     Router::new()
@@ -36,7 +36,7 @@ pub(crate) fn router(app: Arc<App>, hosts: Hosts) -> Router {
         .merge(mcp::router(&app))
         .merge(inspector::router())
         .fallback(async |Extension(met): Extension<RequestContext>| {
-            Fault::not_found("there is no such path").answer(None, Some(&met.request_id))
+            Fault::not_found("unknown path").answer(None, Some(&met.request_id))
         })
         .method_not_allowed_fallback(async |Extension(met): Extension<RequestContext>| {
             Fault::wrong_method().answer(None, Some(&met.request_id))

@@ -1,8 +1,9 @@
-//! What reads a connection before the HTTP parser does, and lets through only what can be read in one way.
+//! Screens the bytes of a connection before the HTTP parser, and rejects requests that can be parsed in more than one
+//! way.
 //!
-//! The parser is lenient where a proxy in front may not be: it takes a length and chunks together, and single line feeds.
-//! Heads are held back until they are whole. One that is refused is replaced by bytes that are no request, which the
-//! parser answers with 400 and a closed connection.
+//! The parser is more lenient than a proxy in front of it may be: it accepts a length together with chunked encoding,
+//! and bare line feeds. A head is held back until it is complete. A rejected head is replaced by bytes that are not a
+//! request, which the parser answers with 400 and a closed connection.
 
 use std::io;
 use std::pin::Pin;
@@ -12,45 +13,44 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// Given to the parser in place of what is refused.
+/// Passed to the parser in place of a rejected head.
 const NO_REQUEST: &[u8] = b"\0\r\n\r\n";
-/// Longest line that tells the size of a chunk, extensions included.
+/// Maximum length of a chunk-size line, including extensions.
 const CHUNK_LINE_MAX: usize = 256;
-/// Longest trailer.
+/// Maximum length of a trailer.
 const TRAILER_MAX: usize = 8 << 10;
 const READ_BYTES: usize = 16 << 10;
 
-/// Where in a request the next byte is.
+/// Position of the next byte within a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     Head,
-    /// In a body of which so many bytes are missing.
+    /// In a body, with the number of bytes left.
     Body(u64),
-    /// In the line that tells the size of a chunk: so many bytes of it are there, the size so far, and whether digits may
-    /// still come.
+    /// In a chunk-size line: its length so far, the size so far, and whether more digits may follow.
     ChunkSize {
         length: usize,
         size: u64,
         digits: bool,
     },
-    /// In a chunk of which so many bytes are missing, its line end among them.
+    /// In a chunk, with the number of bytes left, including its line end.
     Chunk(u64),
     /// After the last chunk: bytes of the trailer, and of its current line.
     Trailer {
         length: usize,
         line: usize,
     },
-    /// Nothing is looked at any more: what was wrong is the parser's to answer.
+    /// Screening has ended; the parser reports the error.
     Over,
 }
 
-/// A connection whose reading is screened and whose writing may not stall.
+/// A connection whose input is screened and whose writes time out.
 pub(super) struct Screen<S> {
     inner: S,
     at: At,
-    /// A head that is not whole yet.
+    /// An incomplete head.
     held: Vec<u8>,
-    /// What the parser may have, from a place on.
+    /// Bytes for the parser, and how many of them it has taken.
     ready: Vec<u8>,
     from: usize,
     head_bytes_max: usize,
@@ -78,7 +78,7 @@ impl<S> Screen<S> {
         self.at = At::Over;
     }
 
-    /// Takes in what was read.
+    /// Processes bytes that were read.
     fn feed(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let taken = match self.at {
@@ -109,7 +109,7 @@ impl<S> Screen<S> {
         }
     }
 
-    /// Takes bytes up to the end of the head; none if the head is refused.
+    /// Consumes bytes up to the end of the head and returns their number; `None` if the head is rejected.
     fn feed_head(&mut self, bytes: &[u8]) -> Option<usize> {
         for (place, &byte) in bytes.iter().enumerate() {
             if byte == b'\n' && self.held.last() != Some(&b'\r') {
@@ -122,7 +122,7 @@ impl<S> Screen<S> {
                 return Some(place + 1);
             }
             if self.held.len() > self.head_bytes_max {
-                // The parser has the same bound, and its own answer.
+                // The parser has the same limit and answers the request itself.
                 self.ready.append(&mut self.held);
                 self.at = At::Over;
                 return Some(place + 1);
@@ -131,12 +131,12 @@ impl<S> Screen<S> {
         Some(bytes.len())
     }
 
-    /// Takes one byte of a line between chunks; false if it is refused.
+    /// Consumes one byte of a line between chunks; false if it is rejected.
     fn feed_line(&mut self, byte: u8) -> bool {
         let last = self.ready.last().copied();
         self.ready.push(byte);
         let ends = byte == b'\n';
-        // The byte before may have been handed over already; the parser then finds a single line feed itself.
+        // The previous byte may already be with the parser, which then rejects the bare line feed itself.
         if ends && last.is_some_and(|last| last != b'\r') {
             self.ready.pop();
             return false;
@@ -170,9 +170,9 @@ impl<S> Screen<S> {
     }
 }
 
-/// How the body after a whole head is delimited; none if that can be read in two ways.
+/// How the body after a complete head is delimited; `None` if that is ambiguous.
 fn framing(head: &[u8]) -> Option<At> {
-    // Names and framing are ASCII; what a value may have beyond it is UTF-8 or refused.
+    // Names and framing are ASCII; values outside ASCII are UTF-8 or rejected.
     let text = std::str::from_utf8(head).ok()?;
     let mut lines = text.trim_end_matches("\r\n").split("\r\n");
     let request_line = lines.next()?;
@@ -236,7 +236,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Screen<S> {
 }
 
 impl<S: AsyncWrite + Unpin> Screen<S> {
-    /// An error once nothing could be written for too long.
+    /// Fails with a timeout if nothing could be written for too long.
     fn in_time<T>(&mut self, cx: &mut Context<'_>, wrote: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if wrote.is_ready() {
             self.stalled = None;

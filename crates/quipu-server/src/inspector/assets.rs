@@ -1,4 +1,4 @@
-//! The files pages are made with. They are part of the program; their names change with what is in them.
+//! The style, script and icon of the pages. They are embedded in the program; their names contain a hash of their content.
 
 use std::sync::LazyLock;
 
@@ -12,13 +12,13 @@ const STYLE: &str = include_str!("assets/style.css");
 const SCRIPT: &str = include_str!("assets/script.js");
 const ICON: &str = include_str!("assets/icon.svg");
 
-/// Names of the files, for templates.
+/// File names, for templates.
 pub(super) struct Names {
     pub(super) style: String,
     pub(super) script: String,
 }
 
-/// The names under which the files are asked for.
+/// The names under which the files are served.
 pub(super) static NAMES: LazyLock<Names> = LazyLock::new(|| {
     let mark = |text: &str| blake3::hash(text.as_bytes()).to_hex()[..12].to_owned();
     Names { style: format!("{}.css", mark(STYLE)), script: format!("{}.js", mark(SCRIPT)) }

@@ -1,4 +1,4 @@
-//! Who has signed in: bounded, in memory only, gone with the process.
+//! Login sessions: bounded, in memory only, lost when the process ends.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,24 +8,24 @@ use data_encoding::HEXLOWER;
 use quipu_engine::ports::Entropy;
 use tokio::time::Instant;
 
-/// People signed in at a time; with more, who was away longest is signed out.
+/// Most login sessions at a time; beyond that, the one unused for longest is closed.
 const DESKS_MAX: usize = 256;
-/// How long somebody may be away.
+/// Idle time after which a login session ends.
 pub(super) const KEPT_FOR: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// Somebody who signed in.
+/// A login session.
 #[derive(Debug, Clone)]
 pub(crate) struct LoginSession {
-    /// The public part of the key. Whether it still opens anything is asked at every request.
+    /// The public part of the key. Every request checks again whether the key is valid.
     pub(crate) key_id: String,
-    /// What a form must say to be one of theirs.
+    /// The token that every form of this session must carry.
     pub(crate) token: String,
     used: Instant,
 }
 
-/// Everybody who signed in, by a hash of what their cookie says.
+/// All login sessions, by a hash of the cookie's value.
 pub(crate) struct Desks {
-    /// What a form must say of who needs no key.
+    /// The form token of callers that need no key.
     token: String,
     entropy: Arc<dyn Entropy>,
     open: Mutex<HashMap<[u8; 32], LoginSession>>,
@@ -50,7 +50,7 @@ impl Desks {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a desk for the holder of a key: what the cookie says from now on.
+    /// Opens a session for the holder of a key and returns the cookie's value.
     pub(super) fn enter(&self, key_id: &str) -> String {
         let cookie = random(self.entropy.as_ref());
         let desk =
@@ -66,7 +66,7 @@ impl Desks {
         cookie
     }
 
-    /// Whose desk a cookie names.
+    /// The session of a cookie.
     pub(super) fn of(&self, cookie: &str) -> Option<LoginSession> {
         let mut open = self.open();
         let desk = open.get_mut(&name(cookie))?;
@@ -82,7 +82,7 @@ impl Desks {
         self.open().remove(&name(cookie));
     }
 
-    /// What a form must say of who has no desk.
+    /// The form token of callers without a session.
     pub(super) fn token(&self) -> &str {
         &self.token
     }

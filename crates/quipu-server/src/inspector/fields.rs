@@ -1,8 +1,8 @@
-//! What a form or the end of an address says, by name.
+//! Fields of a form or of a query string, by name.
 
 use form_urlencoded::{byte_serialize, parse};
 
-/// Names and values, in the order in which they came.
+/// Names and values, in the order received.
 #[derive(Debug, Default)]
 pub(super) struct Fields(Vec<(String, String)>);
 
@@ -11,7 +11,7 @@ impl Fields {
         Self(parse(text).map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
     }
 
-    /// The first value of a name, without blanks around it; none if there is nothing in it.
+    /// The first value of a name, trimmed; `None` if it is empty.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(known, _)| known == name)?;
         Some(found.1.trim()).filter(|value| !value.is_empty())
@@ -23,7 +23,7 @@ impl Fields {
     }
 }
 
-/// A text as it stands in the query of an address.
+/// Percent-encodes a text for a query string.
 pub(super) fn encoded(text: &str) -> String {
     byte_serialize(text.as_bytes()).collect()
 }

@@ -1,4 +1,4 @@
-//! The frame of every page: who may see it, what was asked or sent, which verb, and what stands around the answer.
+//! The frame of every page: access checks, form and query fields, the handler to call, and the layout around its content.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -23,16 +23,16 @@ use crate::app::App;
 use crate::http::{Caller, Fault, RequestContext, collect_up_to};
 use crate::word_caches::Gone;
 
-/// The cookie that keeps light or dark.
+/// The cookie that stores the theme.
 const THEME: &str = "quipu_theme";
 const YEAR: std::time::Duration = std::time::Duration::from_secs(365 * 24 * 60 * 60);
 
-/// What a verb answers.
+/// What a handler returns.
 pub(super) enum PageResult {
     Page(String),
-    /// Go and look there: what was sent is done.
+    /// A redirect, after a form was processed.
     See(String),
-    /// A file to keep.
+    /// A file to download.
     File {
         name: String,
         kind: &'static str,
@@ -42,7 +42,7 @@ pub(super) enum PageResult {
 
 type Verb = fn(&PageContext<'_>) -> Result<PageResult, Fault>;
 
-/// One page, or what a form of one does.
+/// One page, or the action of a form.
 pub(crate) struct Page {
     pub(super) method: Method,
     pub(super) path: &'static str,
@@ -60,7 +60,7 @@ impl Page {
     }
 }
 
-/// Light, dark, or what the browser prefers.
+/// Light, dark, or the browser's preference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Theme {
     Auto,
@@ -85,7 +85,7 @@ impl Theme {
         }
     }
 
-    /// What the switch turns to.
+    /// The theme that the switch selects next.
     pub(super) fn next(self) -> &'static str {
         match self {
             Self::Auto => "dark",
@@ -95,21 +95,21 @@ impl Theme {
     }
 }
 
-/// A request for a page, with what a verb may know of it.
+/// A request for a page, with everything a handler may use.
 pub(super) struct PageContext<'a> {
     pub(super) app: &'a Arc<App>,
     pub(super) engine: &'a Engine,
     caller: &'a Caller,
     path: &'a BTreeMap<String, String>,
-    /// What stands in the address.
+    /// Fields of the query string.
     pub(super) asked: Fields,
-    /// What a form sent.
+    /// Fields of the form.
     pub(super) sent: Fields,
     theme: Theme,
     token: String,
     signed_in: bool,
     here: String,
-    /// The name by which this server was asked; one of its own.
+    /// The host name of the request; one of this server's own.
     pub(super) host: String,
 }
 
@@ -119,15 +119,15 @@ impl PageContext<'_> {
         self.path.get(name).map(String::as_str).ok_or_else(|| Error::Bug(format!("the path has no {name}")).into())
     }
 
-    /// The user in the path, if this one may be seen. There is no other way to a user.
+    /// The user in the path, if the caller may see that user. Handlers have no other way to get a user.
     pub(super) fn user(&self) -> Result<UserId, Fault> {
         let user = UserId::parse(self.part("user_id")?).map_err(|refusal| Fault::invalid(refusal.to_string()))?;
         self.caller.must_be(&user)?;
         Ok(user)
     }
 
-    /// Runs a destruction on the version that was announced. The page that announces it is the form's own. What this server keeps of
-    /// the words beyond a request goes with them.
+    /// Runs a destructive operation on the version whose preview the user saw; only the preview's own form triggers it. Copies of the
+    /// content in this server's caches are dropped too.
     pub(super) fn destroying<'u, T>(
         &self,
         user: &'u UserId,
@@ -142,14 +142,14 @@ impl PageContext<'_> {
             }
         };
         let done = operation(MemoryRef::of(user).at_version(version));
-        // Also after an error: an erasure that is recorded can fail later, at the plain files.
+        // Also after an error: an erasure that is already recorded can fail later, at the plain files.
         if done.is_ok() || gone == Gone::Erased {
             self.app.word_caches.forget(user, gone);
         }
         Ok(done?)
     }
 
-    /// The time.
+    /// The current time.
     pub(super) fn now(&self) -> jiff::Timestamp {
         self.app.clock.now()
     }
@@ -158,33 +158,33 @@ impl PageContext<'_> {
         self.caller.must_see_all()
     }
 
-    /// The only user there is for whoever looks, if there is one.
+    /// The only user the caller may see, if the caller is restricted to one.
     pub(super) fn bound(&self) -> Option<&UserId> {
         self.caller.bound()
     }
 
-    /// True if whoever looks may do this.
+    /// True if the caller has this scope.
     pub(super) fn may(&self, scope: Scope) -> bool {
         self.caller.must(scope).is_ok()
     }
 
-    /// The version that is asked for, and how it was named; now if none is.
+    /// The requested version, and how the request named it. Defaults to now.
     pub(super) fn at(&self) -> Result<(When, Option<&str>), Fault> {
         let named = self.asked.get("at").filter(|at| !at.eq_ignore_ascii_case("now"));
         Ok((named.map_or(Ok(When::Now), parsed)?, named))
     }
 
-    /// What must be in a form.
+    /// A required field of the form.
     pub(super) fn needs(&self, name: &str, missing: &str) -> Result<&str, Fault> {
         self.sent.get(name).ok_or_else(|| Fault::invalid(missing.to_owned()))
     }
 
-    /// A number out of the address, within bounds.
+    /// A number from the query string, within bounds.
     pub(super) fn number(&self, name: &str, usual: usize, most: usize) -> usize {
         self.asked.get(name).and_then(|text| text.parse().ok()).unwrap_or(usual).min(most)
     }
 
-    /// What stands around a page that is about no user.
+    /// The frame of a page about no user.
     pub(super) fn frame(&self, title: &str, place: &'static str) -> Frame {
         Frame {
             title: title.to_owned(),
@@ -210,7 +210,7 @@ impl PageContext<'_> {
         }
     }
 
-    /// What stands around a page about a user.
+    /// The frame of a page about a user.
     pub(super) fn frame_of(&self, user: &UserId, title: &str, place: &'static str) -> Result<Frame, Fault> {
         let done = self.asked.get("done").and_then(|seq| seq.parse::<Seq>().ok());
         let waiting = if self.may(Scope::Review) { quipu_engine::waiting(self.engine, user)? } else { 0 };
@@ -224,7 +224,7 @@ impl PageContext<'_> {
         })
     }
 
-    /// What an event did that was recorded a moment ago, as the ledger tells it.
+    /// The event that was just recorded, as the ledger describes it.
     fn done(&self, user: &UserId, seq: Seq) -> Result<Option<RecordedAction>, Fault> {
         let options = LogOptions { before: seq.checked_add(1), limit: 1, reference: None };
         let found = quipu_engine::log::log(self.engine, user, &options)?.into_iter().find(|entry| entry.seq == seq);
@@ -241,12 +241,12 @@ impl PageContext<'_> {
     }
 }
 
-/// The pages of a user.
+/// The path prefix of a user's pages.
 pub(super) fn base(user: &UserId) -> String {
     format!("/ui/u/{user}")
 }
 
-/// A value out of a text.
+/// Parses a text.
 pub(super) fn parsed<T: FromStr>(text: &str) -> Result<T, Fault>
 where
     T::Err: std::fmt::Display,
@@ -254,32 +254,32 @@ where
     text.parse().map_err(|error: T::Err| Fault::invalid(error.to_string()))
 }
 
-/// What somebody may do.
+/// What the caller may do.
 pub(super) struct May {
     pub(super) read: bool,
     pub(super) write: bool,
     pub(super) review: bool,
     pub(super) admin: bool,
-    /// True if all users are open to them.
+    /// True if the caller may see all users.
     pub(super) all: bool,
 }
 
-/// What was just recorded.
+/// The action that was just recorded.
 pub(super) struct RecordedAction {
     pub(super) seq: Seq,
     pub(super) summary: String,
-    /// The review it decided, if it did: then one step takes it back.
+    /// The review it decided, if it did; then it can be undone in one step.
     pub(super) review: String,
-    /// The page of the queue on which it was decided.
+    /// The page of the review queue on which it was decided.
     pub(super) after: String,
     pub(super) final_: bool,
     pub(super) counts: bool,
 }
 
-/// What stands around every page.
+/// The frame around every page.
 pub(super) struct Frame {
     pub(super) title: String,
-    /// Which entry of the navigation it is.
+    /// The selected entry of the navigation.
     pub(super) place: &'static str,
     pub(super) assets: &'static Names,
     pub(super) theme: Theme,
@@ -288,18 +288,18 @@ pub(super) struct Frame {
     pub(super) may: May,
     /// The address of this page.
     pub(super) here: String,
-    /// Whose memory; empty on pages about no user.
+    /// The user whose memory it is; empty on pages about no user.
     pub(super) user: String,
     pub(super) base: String,
     pub(super) version: Seq,
-    /// How much waits for a person.
+    /// Number of pending reviews.
     pub(super) waiting: usize,
-    /// What stands in the field for questions.
+    /// The content of the search field.
     pub(super) query: String,
     pub(super) done: Option<RecordedAction>,
 }
 
-/// A filled template.
+/// Renders a template.
 pub(super) fn page(template: &impl Template) -> Result<PageResult, Fault> {
     let bug = |error: askama::Error| Error::Bug(format!("a page cannot be written: {error}"));
     Ok(PageResult::Page(template.render().map_err(bug)?))
@@ -391,7 +391,7 @@ async fn run(
 ) -> Result<PageResult, Fault> {
     met.caller.must(page.scope)?;
     if let Some(user) = path.get("user_id") {
-        // Before anything is read or looked up: whoever may not see a user learns nothing of it.
+        // Checked before anything is read, so that an unauthorised caller learns nothing about the user.
         let user = UserId::parse(user).map_err(|refusal| Fault::invalid(refusal.to_string()))?;
         met.caller.must_be(&user)?;
     }
@@ -419,7 +419,7 @@ async fn run(
     work.await.map_err(|_| Error::Bug("a page stopped without an answer".to_owned()))?
 }
 
-/// Keeps light or dark.
+/// Stores the theme.
 pub(super) async fn theme(
     State(app): State<Arc<App>>,
     Extension(met): Extension<RequestContext>,

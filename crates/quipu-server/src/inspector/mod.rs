@@ -1,7 +1,7 @@
-//! The inspector: pages on which people see what is remembered and why, decide what waits, correct, take back and erase.
+//! The inspector: pages on which people see what is remembered and why, decide reviews, correct, retract, revert and erase.
 //!
-//! Pages are made here and work without a script. Each is a row of a table, like a route of the API: it converts, calls a verb of
-//! the engine, and fills a template of `templates/`, which writes every text as text.
+//! Pages are rendered here and work without a script. Each is a row of a table, like a route of the API: it converts, calls a verb
+//! of the engine, and fills a template of `templates/`, which escapes every text.
 
 mod assets;
 mod desks;
@@ -25,10 +25,10 @@ use crate::app::App;
 pub(crate) use desks::Desks;
 pub(crate) use sign_in::{Seen, see};
 
-/// Every page on a router.
+/// A router with every page.
 pub(crate) fn router() -> Router<Arc<App>> {
     let pages = pages::all().into_iter().fold(Router::new(), |router, page| {
-        // Every method of the table is one that can be routed.
+        // Every method in the table can be routed.
         let Ok(method) = MethodFilter::try_from(page.method.clone()) else { return router };
         let path = page.path;
         router.route(path, on(method, frame::answer).layer(Extension(Arc::new(page))))

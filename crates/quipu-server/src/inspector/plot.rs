@@ -1,4 +1,4 @@
-//! Plots, drawn here as SVG. Every text in one is a number or a date of our own, or written as text by [`text`].
+//! Plots as SVG. Every text in one is a number or date made here, or is escaped by [`text`].
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use super::shown;
 
 const WIDTH: f64 = 720.0;
 
-/// A text as it may stand in SVG.
+/// Escapes a text for SVG.
 fn text(raw: &str) -> String {
     let mut safe = String::with_capacity(raw.len());
     for letter in raw.chars() {
@@ -31,14 +31,14 @@ fn framed(height: f64, label: &str, inside: &str) -> String {
     format!("<svg class=\"plot\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{label}\">{inside}</svg>")
 }
 
-/// A step that makes at most so many parts of a whole, of the form 1, 2 or 5 with zeros.
+/// The smallest step of the form 1, 2 or 5 times a power of ten that divides a range into at most this many parts.
 fn step(whole: f64, parts: f64) -> f64 {
     let rough = (whole / parts).max(1e-9);
     let ten = 10f64.powf(rough.log10().floor());
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|one| one * ten).find(|one| *one >= rough).unwrap_or(rough)
 }
 
-/// How a ledger grew: times and positions, oldest first. Nothing with fewer than three events.
+/// The growth of a ledger: times and positions, oldest first. `None` for fewer than three events.
 pub(super) fn growth(points: &[(Timestamp, u64)]) -> Option<String> {
     const HEIGHT: f64 = 180.0;
     let (first, last) = (points.first()?, points.last()?);
@@ -50,7 +50,7 @@ pub(super) fn growth(points: &[(Timestamp, u64)]) -> Option<String> {
     let top = last.1 as f64;
     let x = |time: Timestamp| 44.0 + (time.as_millisecond() as f64 - from) / span * (WIDTH - 60.0);
     let y = |seq: f64| HEIGHT - 24.0 - seq / top * (HEIGHT - 40.0);
-    // At most two points a pixel are drawn.
+    // At most about 1,000 points are drawn.
     let every = points.len().div_ceil(1000).max(1);
     let kept = points.iter().enumerate().filter(|(place, _)| place % every == 0 || *place == points.len() - 1);
     let mut line = String::new();
@@ -83,7 +83,7 @@ pub(super) fn growth(points: &[(Timestamp, u64)]) -> Option<String> {
     Some(framed(HEIGHT + 6.0, &format!("Growth to {} events", shown::count(last.1 as usize)), &inside))
 }
 
-/// A part of a bar: what it is, how much, and which of the eight colours it has.
+/// A part of a bar: its name, its value, and its colour out of eight.
 #[derive(Clone)]
 pub(super) struct BarPart {
     pub(super) name: &'static str,
@@ -91,7 +91,7 @@ pub(super) struct BarPart {
     pub(super) colour: usize,
 }
 
-/// Parts one after the other, as shares of the longest bar there is.
+/// A bar of consecutive parts, scaled to the longest bar.
 pub(super) fn stacked(parts: &[BarPart], longest: f64) -> String {
     let told: Vec<String> = parts.iter().map(|part| format!("{} {:.2}", part.name, part.value)).collect();
     let mut inside = String::new();
@@ -114,12 +114,12 @@ pub(super) fn stacked(parts: &[BarPart], longest: f64) -> String {
     )
 }
 
-/// A stretch of time in which a value held.
+/// A period in which a value held.
 pub(super) struct Lane {
     pub(super) name: String,
     pub(super) from: Option<Timestamp>,
     pub(super) to: Option<Timestamp>,
-    /// The class of its look: nothing, `past` or `never`.
+    /// The CSS class: empty, `past` or `never`.
     pub(super) look: &'static str,
 }
 
@@ -143,7 +143,7 @@ pub(super) fn lanes(lanes: &[Lane], now: Timestamp) -> Option<String> {
             lane.from.map_or_else(|| "?".to_owned(), shown::day),
             lane.to.map_or_else(|| "now".to_owned(), shown::day)
         );
-        // The name stands where there is room for it.
+        // The name goes where there is room for it.
         let (at, anchor) = if start > WIDTH * 0.6 { (start - 8.0, "end") } else { (start, "start") };
         let y_name = if start > WIDTH * 0.6 { y + 7.0 } else { y - 5.0 };
         let _ = write!(
@@ -166,7 +166,7 @@ pub(super) fn lanes(lanes: &[Lane], now: Timestamp) -> Option<String> {
     Some(framed(height + 4.0, "When each value held", &inside))
 }
 
-/// A value that was measured: when, how much, in what unit, and as it was said.
+/// A measured value: when, how much, in what unit, and as the user wrote it.
 pub(super) struct Reading {
     pub(super) at: Timestamp,
     pub(super) value: f64,
@@ -174,7 +174,7 @@ pub(super) struct Reading {
     pub(super) said: String,
 }
 
-/// A measured value over time, readings oldest first. Nothing with fewer than three of them or with several units.
+/// A measured value over time, readings oldest first. `None` for fewer than three readings or for several units.
 pub(super) fn readings(readings: &[Reading]) -> Option<String> {
     const HEIGHT: f64 = 150.0;
     const SIDE: f64 = 24.0;
@@ -197,7 +197,7 @@ pub(super) fn readings(readings: &[Reading]) -> Option<String> {
             dots,
             "<circle class=\"point\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"><title>{said}, {day}</title></circle>"
         );
-        // The first and the last one are named, and the least and the most.
+        // The first, the last, the smallest and the largest reading are labelled.
         let is_named = [0, readings.len() - 1].contains(&place) || one.value == least || one.value == most;
         if is_named {
             let anchor = if place == 0 {
@@ -224,14 +224,14 @@ pub(super) fn readings(readings: &[Reading]) -> Option<String> {
     Some(framed(HEIGHT + 6.0, &format!("From {} to {} in {} readings", first.said, last.said, readings.len()), &inside))
 }
 
-/// Bars below each other: what, how many, and a word beside the number.
+/// Bars below each other: a name and a count each.
 pub(super) fn funnel(rows: &[(String, usize)]) -> String {
     const ROW: f64 = 26.0;
     let most = rows.iter().map(|(_, number)| *number).max().unwrap_or(0).max(1) as f64;
     let mut inside = String::new();
     for (place, (name, number)) in rows.iter().enumerate() {
         let y = place as f64 * ROW + 4.0;
-        // Few of many would be invisible on a plain scale.
+        // Logarithmic: a few out of many would be invisible on a linear scale.
         let wide = ((*number as f64 + 1.0).ln() / (most + 1.0).ln() * (WIDTH - 260.0)).max(1.0);
         let _ = write!(
             inside,
@@ -247,7 +247,7 @@ pub(super) fn funnel(rows: &[(String, usize)]) -> String {
     framed(rows.len() as f64 * ROW + 4.0, "How many were left after each stage", &inside)
 }
 
-/// A histogram: the upper bound of each bucket in seconds, and how many fell into it.
+/// A histogram: the upper bound of each bucket in seconds, and its count.
 pub(super) fn histogram(buckets: &[(f64, u64)], label: &str) -> String {
     const HEIGHT: f64 = 160.0;
     let most = buckets.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1) as f64;
@@ -281,14 +281,14 @@ pub(super) fn histogram(buckets: &[(f64, u64)], label: &str) -> String {
     framed(HEIGHT, label, &inside)
 }
 
-/// How long something took: half of the times, and 95 of 100 times, in seconds.
+/// Median and 95th percentile of a duration, in seconds.
 pub(super) struct Percentiles {
     pub(super) name: String,
     pub(super) half: f64,
     pub(super) most: f64,
 }
 
-/// From half of the times to nearly all, below each other on a logarithmic scale.
+/// Bars from the median to the 95th percentile, below each other on a logarithmic scale.
 pub(super) fn reaches(rows: &[Percentiles], label: &str) -> String {
     const ROW: f64 = 36.0;
     const LEAST: f64 = 0.0005;
@@ -310,7 +310,7 @@ pub(super) fn reaches(rows: &[Percentiles], label: &str) -> String {
         );
     }
     for (place, row) in rows.iter().enumerate() {
-        // The name stands above, where it has room however small the screen is.
+        // The name goes above, where it has room on small screens.
         let y = place as f64 * ROW + 26.0;
         let (from, to) = (x(row.half), x(row.most));
         let _ = write!(
@@ -329,7 +329,7 @@ pub(super) fn reaches(rows: &[Percentiles], label: &str) -> String {
     framed(foot + 22.0, label, &inside)
 }
 
-/// Between which shares the true one lies, 19 times of 20 (Wilson 1927).
+/// The 95 % Wilson score interval (1927) of a share.
 pub(super) fn between(share: f64, of: usize) -> (f64, f64) {
     const Z: f64 = 1.96;
     let number = of.max(1) as f64;
@@ -339,8 +339,8 @@ pub(super) fn between(share: f64, of: usize) -> (f64, f64) {
     ((middle - reach).max(0.0), (middle + reach).min(1.0))
 }
 
-/// Stated probability against the share that is answered: on the dashed line they agree. `limits` are probabilities with
-/// what they are the limit of.
+/// A reliability diagram: stated probability against the share that is answered; on the dashed line they agree. `limits` are
+/// probabilities with labels.
 pub(super) fn reliability(curve: &[ReliabilityBin], limits: &[(f64, &str)], label: &str) -> String {
     const HEIGHT: f64 = 340.0;
     const FOOT: f64 = HEIGHT - 40.0;

@@ -1,4 +1,4 @@
-//! What a browser is told about every page: what it may load, run and show it in.
+//! Response headers of every page: what the browser may load and run, and where it may embed the page.
 
 use axum::extract::Request;
 use axum::http::header::{
@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 
-/// Files of this server only: no script or style within a page, no frame, no form that leads elsewhere.
+/// Only files of this server: no inline script or style, no frame, no form that leads elsewhere.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; \
                       base-uri 'none'; frame-ancestors 'none'";
 
@@ -19,7 +19,7 @@ pub(super) async fn headers(request: Request, next: Next) -> Response {
         (CONTENT_SECURITY_POLICY, POLICY),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (X_FRAME_OPTIONS, "DENY"),
-        // Not `no-referrer`: a form would then come from `Origin: null`, which is nobody.
+        // Not `no-referrer`: forms would then be sent with `Origin: null`.
         (REFERRER_POLICY, "same-origin"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
@@ -28,14 +28,14 @@ pub(super) async fn headers(request: Request, next: Next) -> Response {
     for (name, value) in fixed {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // What somebody remembers stays in no cache.
+    // Pages contain personal data, so no cache may store them.
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
 }
 
-/// True if a form was sent from a page of this server: a browser says so, and a page elsewhere cannot make it say so.
+/// True if a form was sent from a page of this server, by headers that the browser sets and a foreign page cannot.
 ///
-/// That a foreign `Origin` gets nowhere is checked for every request before this.
+/// Requests with a foreign `Origin` are rejected before this is called.
 pub(super) fn is_from_own_page(headers: &HeaderMap) -> bool {
     match headers.get("sec-fetch-site") {
         Some(site) => site == "same-origin",

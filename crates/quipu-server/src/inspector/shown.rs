@@ -64,13 +64,13 @@ pub(super) fn start(text: &str, chars: usize) -> String {
     line.chars().take(chars).chain(['…']).collect()
 }
 
-/// The first characters of a text, as they are.
+/// The first characters of a text, with its line breaks.
 pub(super) fn start_exact(text: &str, chars: usize) -> String {
     let start: String = text.chars().take(chars).collect();
     if start.len() < text.len() { start + "…" } else { start }
 }
 
-/// A word as it is serialised: `user_said` as `user said`.
+/// The serialised name of a value with spaces: `user_said` becomes `user said`.
 pub(super) fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(text)) => text.replace('_', " "),
@@ -124,7 +124,7 @@ pub(super) fn trust(trust: Trust) -> &'static str {
     }
 }
 
-/// What a status means, as a title.
+/// The page title for an HTTP status.
 pub(super) fn status(status: u16) -> &'static str {
     match status {
         401 | 403 => "Not open to you",
@@ -136,7 +136,7 @@ pub(super) fn status(status: u16) -> &'static str {
     }
 }
 
-/// How good or bad a standing is, as a class of the style.
+/// The CSS class of a status: good, bad or neutral.
 pub(super) fn tone(standing: &str) -> &'static str {
     let first = standing.split([' ', ',', ':']).next().unwrap_or_default();
     match first {
@@ -155,7 +155,7 @@ pub(super) fn value(value: &Value) -> String {
     }
 }
 
-/// A value that may not be there.
+/// An optional value on one line; empty if there is none.
 pub(super) fn maybe_value(found: Option<&Value>) -> String {
     found.map_or_else(String::new, value)
 }

@@ -1,4 +1,4 @@
-//! Signing in with a key: it is sent once, and from then on a cookie stands for it that no script reads and no other site sends.
+//! Signing in with a key. The key is sent once; then a cookie replaces it that no script can read and no other site can send.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,20 +18,20 @@ use super::security;
 use crate::app::App;
 use crate::http::{Caller, Fault, RemainingTokens, RequestContext, collect_up_to};
 
-/// The cookie's name.
+/// The name of the session cookie.
 const DESK: &str = "quipu_desk";
-/// Bytes of what is sent to sign in or out.
+/// Most bytes of a sign-in or sign-out form.
 const FORM_BYTES_MAX: usize = 4 << 10;
 
-/// Who looks at a page.
+/// Result of identifying a caller without an `Authorization` header.
 pub(crate) enum Seen {
-    /// They may be shown pages.
+    /// The caller may see pages.
     Met(Caller, Option<RemainingTokens>),
-    /// They are shown where to sign in.
+    /// The caller must sign in: the response to send.
     Stranger(Response),
 }
 
-/// Who looks at a page without a key in the headers.
+/// Identifies a caller without a key in the headers.
 pub(crate) async fn see(app: &Arc<App>, headers: &HeaderMap, uri: &Uri) -> Result<Seen, Fault> {
     if let Some(desk) = cookie(headers, DESK).and_then(|cookie| app.desks.of(&cookie)) {
         let keys = app.keys.clone();
@@ -60,13 +60,13 @@ pub(super) fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
     named.next().map(|(_, value)| value.to_owned())
 }
 
-/// The token of whoever sends this: of their desk, or of who needs none.
+/// The form token of the caller: of the login session, or of callers that need no key.
 pub(super) fn token(app: &App, headers: &HeaderMap) -> String {
     let desk = cookie(headers, DESK).and_then(|cookie| app.desks.of(&cookie));
     desk.map_or_else(|| app.desks.token().to_owned(), |desk| desk.token)
 }
 
-/// True if somebody signed in.
+/// True if the caller has a login session.
 pub(super) fn has_desk(app: &App, headers: &HeaderMap) -> bool {
     cookie(headers, DESK).is_some_and(|cookie| app.desks.of(&cookie).is_some())
 }
@@ -89,7 +89,7 @@ fn shown(app: &App, headers: &HeaderMap, next: &str, fault: Option<&str>) -> Res
     }
 }
 
-/// A path of these pages to go on to; home for anything else.
+/// The page to go to after signing in, if it is one of the inspector's; else the home page.
 fn own(next: Option<&str>) -> &str {
     next.filter(|next| super::is_page(next.split('?').next().unwrap_or_default())).unwrap_or("/")
 }
@@ -108,7 +108,7 @@ async fn sent(app: &App, request: Request) -> Result<(HeaderMap, Fields), Fault>
     Ok((parts.headers, Fields::read(&body)))
 }
 
-/// Takes a key, and hands out a cookie for it.
+/// Checks a key and sets the session cookie.
 pub(super) async fn enter(
     State(app): State<Arc<App>>,
     Extension(met): Extension<RequestContext>,
@@ -132,14 +132,14 @@ pub(super) async fn enter(
     };
     tracing::info!(key = holder.key_id, request_id = met.request_id, "signed in to the inspector");
     let value = app.desks.enter(&holder.key_id);
-    // Whoever came by TLS, through a proxy in front, is to send it by nothing else.
+    // Over TLS, through a proxy in front, the cookie must never be sent in clear.
     let secure = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok()).is_some_and(|o| o.starts_with("https://"));
     let mut response = see_other(&next);
     put_cookie(&mut response, DESK, &value, KEPT_FOR, secure);
     response
 }
 
-/// Closes the desk.
+/// Ends the login session.
 pub(super) async fn leave(
     State(app): State<Arc<App>>,
     Extension(met): Extension<RequestContext>,
@@ -160,7 +160,7 @@ pub(super) async fn leave(
     response
 }
 
-/// Sets a cookie that no script reads and no other site sends.
+/// Sets a cookie that no script can read and no other site can send.
 pub(super) fn put_cookie(response: &mut Response, name: &str, value: &str, kept: Duration, secure: bool) {
     let secure = if secure { "; Secure" } else { "" };
     let text = format!("{name}={value}; Path=/; Max-Age={}; HttpOnly; SameSite=Strict{secure}", kept.as_secs());
@@ -169,7 +169,7 @@ pub(super) fn put_cookie(response: &mut Response, name: &str, value: &str, kept:
     }
 }
 
-/// Sends a browser on to another page.
+/// Redirects a browser to another page.
 pub(super) fn see_other(to: &str) -> Response {
     let mut response = StatusCode::SEE_OTHER.into_response();
     if let Ok(value) = HeaderValue::try_from(to) {

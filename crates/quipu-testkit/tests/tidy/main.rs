@@ -64,7 +64,7 @@ const DIRECTIONS: [(&str, &[&str]); 12] = [
     ("quipu-models", &["quipu-core", "quipu-engine"]),
     ("quipu-fake-model", &["quipu-core", "quipu-engine", "quipu-models"]),
     ("quipu-server", &["quipu-core", "quipu-engine"]),
-    ("quipu-vault", &["quipu-core", "quipu-engine"]),
+    ("quipu-files", &["quipu-core", "quipu-engine"]),
     ("quipu", &["quipu-core", "quipu-engine", "quipu-models", "quipu-sqlite"]),
     ("quipu-eval", &["quipu", "quipu-core", "quipu-engine", "quipu-models", "quipu-sqlite"]),
     (
@@ -79,7 +79,7 @@ const DIRECTIONS: [(&str, &[&str]); 12] = [
             "quipu-postgres",
             "quipu-models",
             "quipu-server",
-            "quipu-vault",
+            "quipu-files",
         ],
     ),
     (
@@ -91,7 +91,7 @@ const DIRECTIONS: [(&str, &[&str]); 12] = [
             "quipu-postgres",
             "quipu-models",
             "quipu-server",
-            "quipu-vault",
+            "quipu-files",
         ],
     ),
 ];
@@ -116,7 +116,7 @@ fn dependencies_point_one_way() {
         wrong.extend(own.filter(|used| !allowed.contains(&used.as_str())).map(|used| format!("{name} uses {used}")));
         // Tests may use more crates, but the core and the engine are tested without implementations of the ports.
         let tests = table_keys(&manifest, "dev-dependencies");
-        let concrete = ["quipu-sqlite", "quipu-postgres", "quipu-server", "quipu-vault", "quipu-cli"];
+        let concrete = ["quipu-sqlite", "quipu-postgres", "quipu-server", "quipu-files", "quipu-cli"];
         if ["quipu-core", "quipu-engine"].contains(&name.as_str()) {
             let bad = tests.iter().filter(|used| concrete.contains(&used.as_str()));
             wrong.extend(bad.map(|used| format!("tests of {name} use {used}")));

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use quipu_core::id::UserId;
 use quipu_engine::keys::Keys;
 use quipu_engine::{Engine, EngineParts, EngineRules, Error, OpenLimits, OptionalParts};
+use quipu_files::{FolderVault, KeyFile};
 use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
 use quipu_sqlite::{SqliteStore, StoreOptions};
 use quipu_testkit::{FixedClock, MemoryKeys, Rng, SeededEntropy, seed};
-use quipu_vault::{FolderVault, KeyFile};
 
 use crate::following;
 use crate::parts::{Reviewer, SecondReader};

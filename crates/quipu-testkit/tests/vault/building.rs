@@ -7,7 +7,7 @@ use quipu_core::id::UserId;
 use quipu_core::limit;
 use quipu_engine::ports::{FolderEntry, UserVault, Vault, VaultError};
 use quipu_engine::{RememberOptions, Utterance, files, remember, score_fact};
-use quipu_vault::FolderVault;
+use quipu_files::FolderVault;
 
 use crate::{House, me};
 

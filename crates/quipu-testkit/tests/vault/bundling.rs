@@ -5,8 +5,8 @@ use std::sync::Arc;
 use quipu_engine::bundle::{bundle, import_bundle, verify_bundle};
 use quipu_engine::erase::EraseTarget;
 use quipu_engine::{Engine, Error, erase, rebuild, verify};
+use quipu_files::KeyFile;
 use quipu_testkit::{MemoryStore, SeededEntropy};
-use quipu_vault::KeyFile;
 
 use crate::{House, me};
 

@@ -17,9 +17,9 @@ use std::sync::Arc;
 
 use quipu_core::id::UserId;
 use quipu_engine::{Engine, RememberOptions, Utterance, VaultOptions, VaultReport, files, remember};
+use quipu_files::FolderVault;
 use quipu_models::RuleExtractor;
 use quipu_testkit::{MemoryStore, TestEngine, files_below};
-use quipu_vault::FolderVault;
 
 /// 2026-03-02T08:00:00Z.
 const MONDAY: i64 = 1_772_438_400_000_000;

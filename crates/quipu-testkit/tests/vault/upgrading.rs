@@ -9,8 +9,8 @@ use quipu_core::artifact::{FileSchema, Schemas, VaultPath};
 use quipu_core::id::UserId;
 use quipu_engine::ports::{FolderEntry, UserVault, Vault, VaultError};
 use quipu_engine::{Error, VaultOptions, files};
+use quipu_files::FolderVault;
 use quipu_testkit::MemoryStore;
-use quipu_vault::FolderVault;
 use serde_json::Value;
 
 use crate::{House, me};

@@ -1,4 +1,4 @@
-//! Calibration: how far the stated probability that memory answers can be believed, as it was measured.
+//! Calibration: how reliable the stated probability is that memory answers, as measured.
 
 use askama::Template;
 use quipu_core::recall::{Profile, ReliabilityBin, VerdictThresholds, calibration_error};
@@ -14,10 +14,10 @@ pub(super) fn pages() -> Vec<Page> {
     vec![Page::get("/ui/server/calibration", Scope::Read, calibration)]
 }
 
-/// A profile that some user gets, and what was measured with it.
+/// A profile in use, and its measurements.
 struct Measured {
     profile: String,
-    /// Nothing if nothing was measured.
+    /// The plot; `None` if nothing was measured.
     drawn: Option<String>,
     questions: String,
     error: String,
@@ -31,7 +31,7 @@ struct Row {
     answered: String,
     between: String,
     questions: String,
-    /// What is done where this is stated.
+    /// What recall does at this stated probability.
     done: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Conflicts: values that cannot both hold, side by side.
+//! Conflicts: contradicting values, side by side.
 
 use askama::Template;
 use quipu_engine::ports::Scope;

@@ -1,4 +1,4 @@
-//! The core document: as a tree, between two versions, and who wrote each place.
+//! The core document: as a tree, as a difference of two versions, and with the history of each path.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use super::super::frame::{Frame, Page, PageContext, PageResult, base, page, pars
 use super::super::shown;
 use crate::http::Fault;
 
-/// Places shown of one document; a larger one is cut, and the page says so.
+/// Most paths shown of one document; a larger one is cut, and the page says so.
 const PLACES_MAX: usize = 3000;
 
 pub(super) fn pages() -> Vec<Page> {
@@ -24,7 +24,7 @@ pub(super) fn pages() -> Vec<Page> {
     ]
 }
 
-/// A change of a place.
+/// A change of a path.
 pub(super) struct Change {
     pub(super) path: String,
     pub(super) look: &'static str,
@@ -61,7 +61,7 @@ struct Core {
     changes: Option<Vec<Change>>,
 }
 
-/// A place changed from one value to another.
+/// The change of a path from one value to another.
 pub(super) fn change(path: &str, before: Option<&Value>, after: Option<&Value>) -> Change {
     let (look, sign) = match (before, after) {
         (None, _) => ("add", "+"),
@@ -114,7 +114,7 @@ impl Tree<'_> {
         let count =
             shown::many(children.len(), if value.is_array() { "entry" } else { "place" }).replace("entrys", "entries");
         let link = self.link(path, name);
-        // The name leads somewhere and so cannot be part of what opens.
+        // The name is a link, so it cannot be part of what opens.
         let (of, class) = (escaped(name), "muted");
         let _ = write!(
             self.html,
@@ -200,7 +200,7 @@ fn document(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     })
 }
 
-/// Writes a value at a place, or takes it out.
+/// Sets or removes the value at a path.
 fn edit(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let path = desk.needs("path", "the place is missing")?.to_owned();
@@ -211,7 +211,7 @@ fn edit(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
         CoreEdit::Patch(patch)
     } else {
         let text = desk.needs("value", "the value is missing")?;
-        // What is no JSON is meant as text.
+        // Anything that is not JSON is taken as text.
         CoreEdit::Set(path.clone(), serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned())))
     };
     let receipt = edit_core(desk.engine, &user, &edit, &options)?;

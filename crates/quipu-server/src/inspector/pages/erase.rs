@@ -1,4 +1,4 @@
-//! Erasing: first what would go, then a word for it, then the receipt.
+//! Erasing: a preview, a confirmation, and the receipt.
 
 use askama::Template;
 use quipu_engine::erase::EraseTarget;
@@ -24,7 +24,7 @@ struct Preview {
     asked_for: Vec<(String, String)>,
     follows: Vec<(String, String)>,
     sources_left: Vec<String>,
-    /// What says that so much is meant, where it has to be said.
+    /// The confirmation, where one is required.
     confirm: String,
 }
 

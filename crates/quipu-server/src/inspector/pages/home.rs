@@ -1,4 +1,4 @@
-//! Home: whether the server is well, whose memories are here, and how a client is connected.
+//! Home: the state of the server, its users, and how to connect a client.
 
 use askama::Template;
 use quipu_core::id::UserId;
@@ -107,7 +107,7 @@ fn home(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     })
 }
 
-/// Fills the memory of a user `demo` with a month of somebody's life.
+/// Fills the memory of a user `demo` with a month of example data.
 fn demo(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     desk.must_see_all()?;
     let absent = || Fault::not_found("this server was started without demo data");

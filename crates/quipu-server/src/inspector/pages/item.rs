@@ -1,4 +1,4 @@
-//! An item: what it says, from what words, when it held, what happened to it, and what a person can do about it.
+//! An item: its text, evidence, validity and history, and the actions on it.
 
 use askama::Template;
 use jiff::Timestamp;
@@ -32,11 +32,11 @@ pub(super) fn pages() -> Vec<Page> {
     ]
 }
 
-/// Words, and where they stand.
+/// A quotation with its context.
 pub(super) struct Quoted {
     pub(super) id: String,
     pub(super) text: String,
-    /// The words around them: what stands before and after in the same source.
+    /// The text before and after it in the same source.
     pub(super) before: String,
     pub(super) after: String,
     pub(super) by: String,
@@ -66,7 +66,7 @@ struct ItemPage {
     lanes: Option<String>,
     events: Vec<TimelineLine>,
     json: String,
-    /// The value, of a fact that can be edited.
+    /// The value, if the item is a fact that can be edited.
     object: Option<String>,
     score: Option<u8>,
     can_retract: bool,
@@ -75,7 +75,7 @@ struct ItemPage {
     known: String,
 }
 
-/// Words with a little of what stands around them.
+/// Finds a quotation in its source, with some context.
 pub(super) fn quoted(desk: &PageContext<'_>, user: &UserId, id: ItemId, words: &str) -> Quoted {
     const AROUND: usize = 120;
     let source = get(desk.engine, user, &id.to_string(), When::Now).ok();
@@ -129,7 +129,7 @@ fn fields_of_fact(fact: &Fact, base: &str) -> Vec<Field> {
     fields
 }
 
-/// Every value there was of the same relation, over time.
+/// A plot of all values of the same relation over time.
 fn succession(desk: &PageContext<'_>, user: &UserId, fact: &Fact) -> Result<Option<String>, Fault> {
     let options = FactOptions {
         all: true,
@@ -303,7 +303,7 @@ fn morning(day: &str) -> Result<Timestamp, Fault> {
     day.at(0, 0, 0, 0).to_zoned(TimeZone::UTC).map(|zoned| zoned.timestamp()).map_err(|_| wrong())
 }
 
-/// Another value: because the world changed, or because it was never so. The two are told apart everywhere.
+/// Replaces a value, either because the world changed or because it was never true.
 fn edited(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let (user, id) = (desk.user()?, desk.part("item_id")?.to_owned());
     let object = desk.needs("object", "the new value is missing")?;

@@ -1,4 +1,4 @@
-//! Keys: who may ask, made here and taken back here. A secret is shown once.
+//! Keys: create and revoke them. A secret is shown once.
 
 use askama::Template;
 use quipu_core::id::UserId;

@@ -1,4 +1,4 @@
-//! Memories: what is known, kind by kind, as it stands or stood.
+//! Memories: items by kind, now or as of a version.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::http::Fault;
 
 /// Rows on a page.
 const ROWS: usize = 40;
-/// Topics offered to choose from.
+/// Topics offered as filters.
 const TOPICS_MAX: usize = 14;
 
 pub(super) fn pages() -> Vec<Page> {
@@ -36,7 +36,7 @@ struct Row {
     meta: Vec<String>,
 }
 
-/// One choice among several.
+/// One option of a filter.
 struct Choice {
     name: String,
     to: String,
@@ -64,7 +64,7 @@ struct Memories {
     kind: String,
 }
 
-/// What is asked for, so that a link changes one part of it and keeps the others.
+/// The query of a list, so that a link can change one part of it.
 struct ListQuery<'a> {
     base: String,
     kind: &'a str,
@@ -128,7 +128,7 @@ fn row(id: String, text: &str, kind: impl Into<String>, standing: String, meta: 
     Row { id, text: shown::start(text, 280), kind: kind.into(), holds: tone != "bad", tone, standing, meta }
 }
 
-/// All rows of a kind but facts and what was said.
+/// All rows of a kind other than facts and sources.
 fn drawn(desk: &PageContext<'_>, user: &UserId, kind: &str, at: When) -> Result<Vec<Row>, Fault> {
     let (engine, at) = (desk.engine, Some(at));
     Ok(match kind {
@@ -166,7 +166,7 @@ fn drawn(desk: &PageContext<'_>, user: &UserId, kind: &str, at: When) -> Result<
     })
 }
 
-/// A page of what was said, newest first.
+/// A page of sources, newest first.
 fn said(desk: &PageContext<'_>, user: &UserId, at: When, from: usize) -> Result<(Vec<Row>, usize), Fault> {
     let of = |offset, limit| ListOptions { at, session: None, kind: None, offset, limit };
     let total = list(desk.engine, user, &of(0, 0))?.total;
@@ -186,7 +186,7 @@ fn noon(date: &str) -> Option<Timestamp> {
     date.at(12, 0, 0, 0).to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
 }
 
-/// Facts under every choice, and the choices with how many each leaves.
+/// The facts that match all filters, and the options with the number of facts each leaves.
 fn chosen(asked: &ListQuery<'_>, all: &[FactShown]) -> (Vec<Row>, Vec<Choice>, Vec<Choice>) {
     let mut states: BTreeMap<String, usize> = BTreeMap::new();
     let mut topics: BTreeMap<&str, usize> = BTreeMap::new();
@@ -294,7 +294,7 @@ fn asked_again<'a>(asked: &ListQuery<'a>) -> ListQuery<'a> {
     ListQuery { base: base.clone(), kind, state, topic, at, valid_at }
 }
 
-/// When a version was the newest; nothing for now.
+/// The time at which a version was the newest; empty for now.
 pub(super) fn known_at(desk: &PageContext<'_>, user: &UserId, at: When) -> Result<String, Fault> {
     match at {
         When::Now => Ok(String::new()),

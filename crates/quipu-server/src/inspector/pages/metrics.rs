@@ -1,4 +1,4 @@
-//! Metrics: what the server counted since it started, and how long things took, as plots.
+//! Metrics: counters since the server started, and durations as plots.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::super::plot::{self, Percentiles};
 use super::super::shown;
 use crate::http::Fault;
 
-/// Routes that are drawn, and rows of their table: the ones asked most.
+/// Number of routes plotted and listed: the most requested ones.
 const DRAWN: usize = 12;
 const ROWS: usize = 40;
 
@@ -26,7 +26,7 @@ struct Latency {
     mean: String,
     p50: String,
     p95: String,
-    /// Nothing for a request: all of those are in one plot.
+    /// The plot; empty for a request, because all requests share one plot.
     drawn: String,
 }
 
@@ -38,12 +38,12 @@ struct Metrics {
     latencies: Vec<Latency>,
     requests: Vec<Latency>,
     drawn: Option<String>,
-    /// Rows the table of requests has no room for.
+    /// Rows omitted from the table of requests.
     more: usize,
     counters: Vec<(String, String)>,
 }
 
-/// A line of the page of figures: name, labels, value.
+/// Parses a line of the metrics text: name, labels, value.
 fn read(line: &str) -> Option<(&str, BTreeMap<&str, &str>, f64)> {
     let (head, value) = line.rsplit_once(' ')?;
     let value = value.parse().ok()?;
@@ -52,7 +52,7 @@ fn read(line: &str) -> Option<(&str, BTreeMap<&str, &str>, f64)> {
     Some((name, labels.map(|(name, value)| (name, value.trim_end_matches('"'))).collect(), value))
 }
 
-/// The bound under which a share of all is: the upper end of its bucket.
+/// The upper end of the bucket that contains a quantile.
 fn quantile(buckets: &[(f64, u64)], share: f64) -> f64 {
     let all: u64 = buckets.iter().map(|(_, count)| count).sum();
     let mut seen = 0;
@@ -65,15 +65,15 @@ fn quantile(buckets: &[(f64, u64)], share: f64) -> f64 {
     f64::INFINITY
 }
 
-/// How long something took, each time it was done.
+/// The durations of one operation.
 #[derive(Default)]
 struct Timed {
-    /// The upper bound of each bucket, and how many fell into it alone.
+    /// The upper bound of each bucket, and its own count.
     buckets: Vec<(f64, u64)>,
     sum: f64,
 }
 
-/// What was done, and what came of it.
+/// An operation and its outcome.
 type OperationOutcome = (String, String);
 
 impl Timed {
@@ -94,7 +94,7 @@ impl Timed {
     }
 }
 
-/// All durations of a page of figures whose name begins and ends so; `what` reads from the labels what was done.
+/// All histograms whose names have this prefix and suffix; `what` reads the operation from the labels.
 fn timed(
     text: &str,
     what: impl Fn(&str, &BTreeMap<&str, &str>) -> Option<OperationOutcome>,
@@ -108,7 +108,7 @@ fn timed(
             "sum" => all.entry(done).or_default().sum = value,
             "bucket" => {
                 let bound = labels.get("le").and_then(|le| le.parse().ok()).unwrap_or(f64::INFINITY);
-                // Each bucket counts what is in those below it too.
+                // Buckets are cumulative.
                 let below = before.entry(done.clone()).or_default();
                 all.entry(done).or_default().buckets.push((bound, (value as u64).saturating_sub(*below)));
                 *below = value as u64;
@@ -136,7 +136,7 @@ fn latencies(text: &str) -> Vec<Latency> {
     found.into_iter().map(shown).collect()
 }
 
-/// Requests by route, the ones asked most first.
+/// Requests by route, the most frequent first.
 fn requests(text: &str) -> Vec<(OperationOutcome, Timed)> {
     let mut found = timed(text, |name, labels| {
         let route = label(labels, "http_route");

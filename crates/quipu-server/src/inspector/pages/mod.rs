@@ -1,4 +1,4 @@
-//! The pages, one file a family, and the table of all of them.
+//! The pages, one file per group, and the table of all of them.
 
 mod calibration;
 mod conflicts;
@@ -23,7 +23,7 @@ mod upkeep;
 
 use super::frame::Page;
 
-/// Every page there is.
+/// All pages.
 pub(super) fn all() -> Vec<Page> {
     [
         home::pages(),

@@ -1,4 +1,4 @@
-//! Overview: one memory in figures, what waits, and what happened last.
+//! Overview: figures of one memory, pending reviews and due steps, and the last events.
 
 use askama::Template;
 use quipu_core::id::UserId;
@@ -12,7 +12,7 @@ use super::super::plot;
 use super::super::shown;
 use crate::http::Fault;
 
-/// Events that are listed, and points of the curve of growth.
+/// Events listed, and points of the growth curve.
 const EVENTS: usize = 8;
 const POINTS: usize = 120;
 
@@ -20,7 +20,7 @@ pub(super) fn pages() -> Vec<Page> {
     vec![Page::get("/ui/u/{user_id}", Scope::Read, overview)]
 }
 
-/// A number and where it leads.
+/// A number and the page it links to.
 struct Figure {
     number: String,
     what: &'static str,

@@ -1,4 +1,4 @@
-//! Pack preview: what a model would be given, what each section costs, and what is left out.
+//! Pack preview: the block a model would get, the cost of each section, and what is left out.
 
 use askama::Template;
 use quipu_core::pack::{DEFAULT_TOKENS, PackLine, SESSION_TOKENS};
@@ -12,17 +12,17 @@ use super::super::plot::{self, BarPart};
 use super::search::intent;
 use crate::http::Fault;
 
-/// Tokens a preview may cost at most.
+/// Most tokens of a preview.
 const TOKENS_MAX: usize = 32_000;
 
 pub(super) fn pages() -> Vec<Page> {
     vec![Page::get("/ui/u/{user_id}/pack", Scope::Read, preview)]
 }
 
-/// A piece of the block: words, or the mark of a line that leads to its item.
+/// A piece of the block: text, or the mark of a line, which links to its item.
 struct PackPiece {
     text: String,
-    /// The item it leads to.
+    /// The item it links to.
     item: Option<String>,
 }
 
@@ -56,7 +56,7 @@ struct Pack {
     made: Option<Made>,
 }
 
-/// The block in pieces, so that the marks of its lines lead somewhere. What looks like one inside words is words.
+/// Splits the block so that the marks of its lines become links. Marks inside quoted text stay text.
 fn pieces(text: &str, lines: &[PackLine]) -> Vec<PackPiece> {
     let mut all = Vec::new();
     let mut left = lines.iter().peekable();

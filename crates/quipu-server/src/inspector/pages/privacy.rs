@@ -1,4 +1,4 @@
-//! Privacy: taking a memory along, and deleting it whole.
+//! Privacy: exporting, erasing and deleting a memory.
 
 use askama::Template;
 use quipu_core::id::Seq;
@@ -33,7 +33,7 @@ struct Privacy {
     erasures: Vec<TimelineLine>,
     /// What would be deleted with the memory besides its events, in words.
     besides: String,
-    /// What says that the deletion of this version is meant.
+    /// The confirmation to delete this version.
     confirm: String,
     next: Option<Seq>,
 }
@@ -72,7 +72,7 @@ fn exported(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
         other => return Err(Fault::not_found(format!("there is no export called {other:?}"))),
     };
     let body = export(desk.engine, &user, format)?;
-    // A user's name may have signs a file's name should not.
+    // A user's name may contain characters that a file name should not.
     let name: String =
         user.as_str().chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
     Ok(PageResult::File { name: format!("quipu-{name}.{end}"), kind, body })

@@ -1,4 +1,4 @@
-//! Review: everything that waits for a person, one card each, to be decided by hand or by key.
+//! Review: one card per pending decision, decided by buttons or keys.
 
 use askama::Template;
 use quipu_core::event::Actor;
@@ -32,7 +32,7 @@ struct Card {
     proposed: String,
     against: Option<String>,
     about: Option<String>,
-    /// What is to be edited, as it is proposed.
+    /// The initial text of the edit field: the proposed value.
     edit: String,
     quotes: Vec<Quoted>,
     moves: Vec<String>,
@@ -121,7 +121,7 @@ fn review(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
 
 fn decide(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let (user, id) = (desk.user()?, desk.part("review_id")?);
-    // Whoever decides goes on where they were.
+    // After a decision the user stays at the same position of the queue.
     let back = |seq: u64, review: &str| {
         let after = desk.sent.get("after").map(|after| format!("&after={}", encoded(after))).unwrap_or_default();
         PageResult::See(format!("{}/review?done={seq}{review}{after}", base(&user)))

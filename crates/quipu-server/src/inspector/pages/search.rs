@@ -1,5 +1,5 @@
-//! The search debugger: what recall looked for, how many were left after each stage, what every score is made of, and what was
-//! left out and why.
+//! The search debugger: the query plan, the number of candidates after each stage, the parts of every score, and the reasons for
+//! leaving candidates out.
 
 use askama::Template;
 use quipu_core::recall::{Contributions, Intent, Trace};
@@ -71,7 +71,7 @@ struct Search {
     legend: [(&'static str, usize); 8],
 }
 
-/// The features of a score in the order of their colours, those that say alike in one.
+/// The features of a score in the order of their colours; similar features share one.
 const LEGEND: [(&str, usize); 8] = [
     ("words", 1),
     ("meaning", 2),
@@ -185,7 +185,7 @@ fn left_out(out: &OmittedAnswer, longest: f64) -> Out {
     }
 }
 
-/// What was looked for, beside its words.
+/// The query plan, apart from its terms.
 fn plan(trace: &Trace) -> Vec<(&'static str, String)> {
     let Some(detail) = &trace.detail else { return Vec::new() };
     let joined = |list: Vec<String>| list.join(", ");
@@ -275,7 +275,7 @@ fn report(found_: RecallReport) -> Report {
     }
 }
 
-/// What an answer is for, as it is chosen in a form.
+/// Parses the intent chosen in a form.
 pub(super) fn intent(word: Option<&str>) -> (Option<Intent>, &'static str) {
     match word {
         Some("plan") => (Some(Intent::Plan), "plan"),

@@ -1,4 +1,4 @@
-//! The server itself: an examination of everything it holds.
+//! The server itself: a check of all stored data.
 
 use askama::Template;
 use quipu_engine::ports::Scope;
@@ -22,7 +22,7 @@ struct Doctor {
     bytes: String,
 }
 
-/// Bytes of the first users are added up; of more nobody waits for.
+/// Users whose bytes are added up; more would take too long.
 const USERS_MAX: usize = 50;
 
 fn doctor(desk: &PageContext<'_>) -> Result<PageResult, Fault> {

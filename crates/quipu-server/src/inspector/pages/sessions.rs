@@ -1,4 +1,4 @@
-//! Sessions: conversations, and what each knows of itself.
+//! Sessions: conversations with their base truth and turn log.
 
 use askama::Template;
 use quipu_engine::ports::Scope;

@@ -1,4 +1,4 @@
-//! Tasks, goals and problems, with everything that was tried.
+//! Tasks, goals and problems, with all attempts.
 
 use askama::Template;
 use quipu_core::item::{Attempt, Task};

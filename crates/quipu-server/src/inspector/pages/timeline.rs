@@ -1,4 +1,4 @@
-//! The timeline: every event by day, what each did, and taking events back after a look at what that would do.
+//! The timeline: events by day, what each did, and reverting events after a preview.
 
 use askama::Template;
 use quipu_core::difference::{Difference, ItemChange};
@@ -17,7 +17,7 @@ use crate::http::Fault;
 
 /// Events on a page.
 const EVENTS: usize = 60;
-/// Items of a difference that are listed.
+/// Most items listed of a difference.
 const ITEMS_MAX: usize = 60;
 
 pub(super) fn pages() -> Vec<Page> {
@@ -39,7 +39,7 @@ pub(super) struct TimelineLine {
     pub(super) source: &'static str,
     pub(super) rationale: String,
     pub(super) reference: String,
-    /// Whether it counts, if there is something to say.
+    /// Its status, unless it counts normally.
     pub(super) state: &'static str,
     pub(super) look: &'static str,
 }
@@ -70,7 +70,7 @@ pub(super) fn line(entry: &LogEntry) -> TimelineLine {
     }
 }
 
-/// The import or file an event came with; not what it was read from, which is an item.
+/// The import or file an event came with; not the item it was read from.
 pub(super) fn came_with(entry: &LogEntry) -> Option<&str> {
     entry.reference.as_deref().filter(|reference| reference.parse::<ItemId>().is_err())
 }
@@ -108,7 +108,7 @@ fn timeline(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     page(&Timeline { f, days, source, next, is_newest: before.is_none() })
 }
 
-/// What differs, as pages show it.
+/// A difference, as pages show it.
 struct DifferenceView {
     core: Vec<Change>,
     items: Vec<(&'static str, &'static str, String, String, String)>,
@@ -205,7 +205,7 @@ struct Preview {
 /// Names and values of a form's hidden fields.
 type Hidden = Vec<(&'static str, String)>;
 
-/// What was named, by the address or by a form.
+/// The events selected by the query string or a form.
 fn selection(found: &super::super::fields::Fields) -> Result<(Selection, Hidden), Fault> {
     if let Some(source) = found.get("source") {
         return Ok((Selection::Reference(source.to_owned()), vec![("source", source.to_owned())]));

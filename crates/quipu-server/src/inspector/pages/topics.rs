@@ -1,4 +1,4 @@
-//! Topics, and the memory as a whole: the pages a folder of plain files would hold.
+//! Topics and the memory as a whole: the pages of the plain files.
 
 use askama::Template;
 use quipu_core::artifact::TopicMemory;

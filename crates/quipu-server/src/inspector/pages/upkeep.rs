@@ -1,4 +1,4 @@
-//! Upkeep: what is due and what came of doing it; and what was imported, which can be taken back as a whole.
+//! Upkeep: due steps and their results, and imports, each of which can be reverted as a whole.
 
 use std::cmp::Reverse;
 
@@ -13,7 +13,7 @@ use super::super::frame::{Frame, Page, PageContext, PageResult, page};
 use super::super::shown;
 use crate::http::Fault;
 
-/// Imports that are listed: the ones something came with last.
+/// Most imports listed, the most recent first.
 const IMPORTS: usize = 200;
 
 pub(super) fn pages() -> Vec<Page> {
@@ -39,10 +39,10 @@ struct Upkeep {
     was_done: bool,
     /// Why nothing was done, if nothing was.
     fault: Option<String>,
-    /// When this process last did what was due.
+    /// When this process last ran maintenance.
     maintained: Option<String>,
     imports: Vec<Import>,
-    /// Imports that are not listed.
+    /// Number of imports not listed.
     more: usize,
 }
 

@@ -17,9 +17,9 @@ impl Entropy for Named {
     }
 }
 
-fn key_file(path: PathBuf) -> quipu_vault::KeyFile {
+fn key_file(path: PathBuf) -> quipu_files::KeyFile {
     let name = path.to_string_lossy().into_owned().into_bytes();
-    quipu_vault::KeyFile::new(path, Arc::new(Named(name.into_iter().rev().collect())))
+    quipu_files::KeyFile::new(path, Arc::new(Named(name.into_iter().rev().collect())))
 }
 
 #[test]

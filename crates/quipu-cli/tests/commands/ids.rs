@@ -3,9 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
-mod place;
-
-use place::Place;
+use super::place::Place;
 use serde_json::Value;
 
 fn json(place: &Place, args: &[&str]) -> Value {

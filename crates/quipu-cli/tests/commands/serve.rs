@@ -7,9 +7,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
-use place::Place;
-
-mod place;
+use super::place::Place;
 
 /// A process that is gone when the test is.
 struct Serving(Child);

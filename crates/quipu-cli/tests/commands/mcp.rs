@@ -5,10 +5,8 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Output, Stdio};
 
-use place::Place;
+use super::place::Place;
 use serde_json::{Value, json};
-
-mod place;
 
 /// A process and the two ends of the conversation with it.
 struct Client {
