@@ -4,7 +4,7 @@ export interface paths {
     "/health/ready": {
         parameters: {
         };
-        /** Ready if the store answers and turns find room */
+        /** Readiness: the store responds and the queue of turns has room */
         get: {
             parameters: {
             };
@@ -32,7 +32,7 @@ export interface paths {
                 };
             };
         };
-        /** Makes a key; its secret is told once */
+        /** Creates a key; its secret is returned only once */
         post: {
             parameters: {
             };
@@ -53,7 +53,7 @@ export interface paths {
     "/keys/{key_id}": {
         parameters: {
         };
-        /** Takes a key back */
+        /** Revokes a key */
         delete: {
             parameters: {
                 path: {
@@ -72,7 +72,7 @@ export interface paths {
     "/memory/compact": {
         parameters: {
         };
-        /** Folds what says the same, and puts what is cold aside */
+        /** Folds duplicates, promotes recurring facts and demotes unused items */
         post: {
             parameters: {
             };
@@ -93,7 +93,7 @@ export interface paths {
     "/memory/profile/version": {
         parameters: {
         };
-        /** Closes a fact: it held until then */
+        /** Ends the validity of a fact at a given time */
         post: {
             parameters: {
             };
@@ -114,7 +114,7 @@ export interface paths {
     "/memory/retrieve": {
         parameters: {
         };
-        /** What answers a question, by tier */
+        /** Searches the memory; results by tier */
         post: {
             parameters: {
             };
@@ -135,7 +135,7 @@ export interface paths {
     "/memory/write": {
         parameters: {
         };
-        /** Ready-made items, through the same gate as everything else */
+        /** Writes items; the gate decides on each */
         post: {
             parameters: {
             };
@@ -174,7 +174,7 @@ export interface paths {
                 };
             };
         };
-        /** Deletes a user's memory whole, once it is confirmed */
+        /** Deletes a user and the whole memory, after confirmation */
         delete: {
             parameters: {
                 query?: {
@@ -196,7 +196,7 @@ export interface paths {
     "/memory/{user_id}/blame": {
         parameters: {
         };
-        /** Who changed a place of the core document, or an item */
+        /** Events that changed a path of the core document, or an item */
         get: {
             parameters: {
                 query: {
@@ -218,7 +218,7 @@ export interface paths {
     "/memory/{user_id}/conflicts": {
         parameters: {
         };
-        /** Values that cannot both hold */
+        /** Conflicting values */
         get: {
             parameters: {
                 query?: {
@@ -265,7 +265,7 @@ export interface paths {
     "/memory/{user_id}/diff": {
         parameters: {
         };
-        /** What differs between two versions */
+        /** Differences between two versions */
         get: {
             parameters: {
                 query: {
@@ -337,7 +337,7 @@ export interface paths {
     "/memory/{user_id}/erase": {
         parameters: {
         };
-        /** Destroys the payload of items, everywhere */
+        /** Erases items: destroys their payload everywhere */
         post: {
             parameters: {
                 path: {
@@ -361,7 +361,7 @@ export interface paths {
     "/memory/{user_id}/events": {
         parameters: {
         };
-        /** Events, oldest first; with `Accept: text/event-stream`, each as it comes */
+        /** Events, oldest first; with `Accept: text/event-stream`, each as it is recorded */
         get: {
             parameters: {
                 query?: {
@@ -405,7 +405,7 @@ export interface paths {
     "/memory/{user_id}/export": {
         parameters: {
         };
-        /** Everything, in a shape others read */
+        /** Exports a memory */
         get: {
             parameters: {
                 query?: {
@@ -429,7 +429,7 @@ export interface paths {
     "/memory/{user_id}/facts": {
         parameters: {
         };
-        /** Facts that hold, the most important first */
+        /** Current facts, most important first */
         get: {
             parameters: {
                 query?: {
@@ -481,7 +481,7 @@ export interface paths {
     "/memory/{user_id}/global": {
         parameters: {
         };
-        /** What is known in all: active topics, and what is not to be forgotten */
+        /** The global memory: active topics and permanent facts */
         get: {
             parameters: {
                 path: {
@@ -500,7 +500,7 @@ export interface paths {
     "/memory/{user_id}/import": {
         parameters: {
         };
-        /** Takes up what another system wrote */
+        /** Imports a file of another system */
         post: {
             parameters: {
                 path: {
@@ -543,7 +543,7 @@ export interface paths {
                 };
             };
         };
-        /** Pins, rates, scores or rewords an item */
+        /** Pins, rates, scores or edits an item */
         patch: {
             parameters: {
                 path: {
@@ -568,7 +568,7 @@ export interface paths {
     "/memory/{user_id}/items/{item_id}/why": {
         parameters: {
         };
-        /** Its evidence, and every event about it */
+        /** Evidence of an item, and every event about it */
         get: {
             parameters: {
                 path: {
@@ -588,7 +588,7 @@ export interface paths {
     "/memory/{user_id}/merge": {
         parameters: {
         };
-        /** Makes items of one kind one */
+        /** Merges items of one kind */
         post: {
             parameters: {
                 path: {
@@ -680,7 +680,7 @@ export interface paths {
     "/memory/{user_id}/retract": {
         parameters: {
         };
-        /** Takes an item back; the history keeps it */
+        /** Retracts an item; the history keeps it */
         post: {
             parameters: {
                 path: {
@@ -704,7 +704,7 @@ export interface paths {
     "/memory/{user_id}/revert": {
         parameters: {
         };
-        /** Takes events back, or shows what that would do */
+        /** Reverts events, or previews a revert */
         post: {
             parameters: {
                 path: {
@@ -728,7 +728,7 @@ export interface paths {
     "/memory/{user_id}/review": {
         parameters: {
         };
-        /** What waits for a person */
+        /** The review queue */
         get: {
             parameters: {
                 query?: {
@@ -752,7 +752,7 @@ export interface paths {
     "/memory/{user_id}/review/{review_id}": {
         parameters: {
         };
-        /** Decides on something that waits */
+        /** Decides an entry of the review queue */
         post: {
             parameters: {
                 path: {
@@ -777,7 +777,7 @@ export interface paths {
     "/memory/{user_id}/schema/promote": {
         parameters: {
         };
-        /** Makes a category of what recurs */
+        /** Promotes a pattern to a category */
         post: {
             parameters: {
                 path: {
@@ -825,7 +825,7 @@ export interface paths {
     "/memory/{user_id}/sessions/{session_id}": {
         parameters: {
         };
-        /** What a session knows of itself */
+        /** State of a session: base truth, turn log, raw window and artifacts */
         get: {
             parameters: {
                 query?: {
@@ -848,7 +848,7 @@ export interface paths {
     "/memory/{user_id}/sessions/{session_id}/turns": {
         parameters: {
         };
-        /** Records what was said in a session */
+        /** Records messages of a session */
         post: {
             parameters: {
                 path: {
@@ -923,7 +923,7 @@ export interface paths {
     "/memory/{user_id}/topics": {
         parameters: {
         };
-        /** What is known topic by topic, the newest first */
+        /** Topic memories, newest first */
         get: {
             parameters: {
                 query?: {
@@ -946,7 +946,7 @@ export interface paths {
     "/memory/{user_id}/turns": {
         parameters: {
         };
-        /** Records what was said, all of it or nothing */
+        /** Records messages, all or none */
         post: {
             parameters: {
                 path: {
@@ -970,7 +970,7 @@ export interface paths {
     "/memory/{user_id}/verify": {
         parameters: {
         };
-        /** Whether the ledger is what was written */
+        /** Verifies the ledger */
         get: {
             parameters: {
                 query?: {
@@ -1008,7 +1008,7 @@ export interface paths {
     "/version": {
         parameters: {
         };
-        /** What this is */
+        /** Name and version of the server */
         get: {
             parameters: {
             };
@@ -2309,8 +2309,8 @@ export interface components {
              */
             dry_run?: boolean;
             /**
-             * @description `chatgpt`, `claude`, `openai`, `mem0`, `memory-jsonl`, `whatsapp`, `telegram`, `markdown`, `text`, `locomo`, `longmemeval`;
-             *     `bundle` creates a memory from a signed ledger.
+             * @description `chatgpt`, `claude`, `openai`, `mem0`, `memory-jsonl`, `whatsapp`, `telegram`, `markdown`, `text`, `locomo`,
+             *     `longmemeval`; `bundle` creates a memory from a signed ledger.
              */
             format: string;
             /**
@@ -3199,18 +3199,18 @@ export interface components {
             /** @description The quoted text. */
             text: string;
         };
-        /** @description Whether the server is ready. */
+        /** @description Readiness of the server. */
         Readiness: {
             ready: boolean;
             /** @description Why the server is not ready. */
             reason: string | null;
-            /** @description Kind of a background step that makes no progress. */
+            /** @description Kind of a background step that has stopped making progress. */
             stalled: string | null;
             /** @description `ok`, or the error of the store. */
             store: string;
             /**
              * Format: int64
-             * @description Turns that wait to be recorded.
+             * @description Number of turns waiting to be recorded.
              */
             turns_waiting: number;
         };

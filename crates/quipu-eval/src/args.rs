@@ -1,27 +1,27 @@
-//! What can be measured, as arguments of a command line.
+//! Command-line arguments of the evaluations.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
-/// Conversations with questions, and what is done with them.
+/// Conversations with questions, and options for them.
 #[derive(Debug, Args)]
 pub struct Conversations {
-    /// A file in the benchmark's own shape: conversations with their questions
+    /// A file in the benchmark's own format: conversations with their questions
     pub file: PathBuf,
-    /// Only these of its conversations, such as conv-26,conv-30: choose on some, report on others
+    /// Use only these conversations, such as conv-26,conv-30: tune on some, report on others
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub conversations: Vec<String>,
-    /// Read no facts: only the words themselves are searched
+    /// Extract no facts: search only the original messages
     #[arg(long)]
     pub words_only: bool,
-    /// Write every question and what was found to this file (JSON lines)
+    /// Write each question and its results to this file (JSON lines)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 
-/// The shape of a file.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CorpusKind {
@@ -29,12 +29,12 @@ pub enum CorpusKind {
     Locomo,
     /// BEAM: long chats of a user and an assistant
     Beam,
-    /// People and what they say to their assistant, a file each, in a folder
+    /// People's messages to their assistant: a folder with one file for each person
     Assistant,
 }
 
 impl CorpusKind {
-    /// Its name in reports and as an argument.
+    /// The name used in reports and as an argument.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Locomo => "locomo",
@@ -44,196 +44,201 @@ impl CorpusKind {
     }
 }
 
-/// An evaluation and what it runs on.
+/// An evaluation and its options.
 #[derive(Debug, Subcommand)]
 pub enum Dataset {
-    /// Updates: made-up worlds of moves, corrections, late news and weak sources; what holds now, held then, was ever said
+    /// Updates: simulated moves, corrections, late news and weak sources; what holds now, held then, or was ever said
     Updates {
-        /// Makes the worlds: the same seed, the same worlds
+        /// Seed of the worlds; the same seed gives the same worlds
         #[arg(long, default_value_t = 1, value_name = "N")]
         seed: u64,
-        /// How many
+        /// Number of worlds
         #[arg(long, default_value_t = 25, value_name = "N")]
         worlds: usize,
-        /// Write every question, its answer and the right one to this file (JSON lines)
+        /// Write each question, its answer and the correct one to this file (JSON lines)
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Made-up worlds: what held then, conflicts, forgetting, what was never said, what was told once, what becomes of a year
+    /// Simulated worlds: past values, conflicts, forgetting, unknown subjects, single mentions, and a year's
+    /// consolidation
     Worlds {
-        /// Makes the worlds: the same seed, the same worlds
+        /// Seed of the worlds; the same seed gives the same worlds
         #[arg(long, default_value_t = 1, value_name = "N")]
         seed: u64,
-        /// How many worlds are asked what held then
+        /// Number of worlds used for questions about past values
         #[arg(long, default_value_t = 3, value_name = "N")]
         worlds: usize,
-        /// How many short stories each of the families has that need one
+        /// Number of short stories for each family that uses them
         #[arg(long, default_value_t = 60, value_name = "N")]
         stories: usize,
-        /// How many years are told to ask what becomes of them
+        /// Number of simulated years used to test consolidation
         #[arg(long, default_value_t = 4, value_name = "N")]
         lives: usize,
-        /// Compare spelling instead of meaning: quicker, and no figure of the product
+        /// Compare spelling instead of meaning: faster, but not a figure of the product
         #[arg(long)]
         spelling: bool,
-        /// Write every question, what was found and what should have been to this file (JSON lines)
+        /// Write each question, what was found and what was expected to this file (JSON lines)
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// A year of one made-up life, twenty turns a day: what the memory makes of it by itself, and recall before and after
+    /// A simulated year, twenty turns a day: what consolidation makes of it, and recall before and after
     Year {
-        /// Makes the life: the same seed, the same life
+        /// Seed of the life; the same seed gives the same life
         #[arg(long, default_value_t = 1, value_name = "N")]
         seed: u64,
-        /// How long it is
+        /// Its length in days
         #[arg(long, default_value_t = 365, value_name = "N", value_parser = clap::value_parser!(i32).range(30..=365))]
         days: i32,
-        /// How many details are asked for, spread evenly
+        /// Number of questions about details, spread evenly
         #[arg(long, default_value_t = 300, value_name = "N")]
         questions: usize,
-        /// Compare spelling instead of meaning: quicker, and no figure of the product
+        /// Compare spelling instead of meaning: faster, but not a figure of the product
         #[arg(long)]
         spelling: bool,
-        /// Write every question and whether it was found to this file (JSON lines)
+        /// Write each question and whether it was found to this file (JSON lines)
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
-        /// Keep the grown memory in this new folder, as a backup makes one, and take nothing back
+        /// Back up the consolidated memory to this new folder and do not revert anything
         #[arg(long, value_name = "DIR")]
         keep: Option<PathBuf>,
     },
     /// LoCoMo: long conversations with questions and the turns that answer them
     Locomo(Conversations),
-    /// BEAM: long chats with an assistant, and the messages that answer what is asked at their end
+    /// BEAM: long chats with an assistant, questions about them and the messages that answer them
     Beam(Conversations),
-    /// Packs: how much of the evidence is in the block of memory a model is given, and how many tokens it costs
+    /// Packs: how much of the evidence reaches the model in the pack, and how many tokens it costs
     Packs {
         /// A file of LoCoMo or BEAM, a person's file or a folder of them
         file: PathBuf,
-        /// Its shape; found out if it is not given
+        /// Its format [default: detected]
         #[arg(long, value_name = "KIND")]
         kind: Option<CorpusKind>,
-        /// Sizes of packs, in tokens; the default size is measured beside them
+        /// Sizes of packs, in tokens, in addition to the default size
         #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "500,1000,2000,4000")]
         tokens: Vec<usize>,
-        /// Only these of its conversations
+        /// Use only these conversations
         #[arg(long, value_delimiter = ',', value_name = "NAMES")]
         conversations: Vec<String>,
-        /// Read no facts: only the words themselves are searched
+        /// Extract no facts: search only the original messages
         #[arg(long)]
         words_only: bool,
-        /// Write every question and its packs' figures to this file (JSON lines)
+        /// Write each question and its packs' figures to this file (JSON lines)
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// People who chat with their assistant: what is found, whether memory knows that it answers, what reaches the model
+    /// People who chat with their assistant: what is found, whether the verdict is right, and what reaches the model
     Assistant {
         /// A folder of people's files, or one of them
         #[arg(value_name = "DIR")]
         place: PathBuf,
-        /// Put so many unrelated turns into each memory, over the year before
+        /// Add this many unrelated turns to each memory, spread over the year before
         #[arg(long, default_value_t = 0, value_name = "N")]
         noise: usize,
-        /// Read no facts: only the words themselves are searched
+        /// Extract no facts: search only the original messages
         #[arg(long)]
         words_only: bool,
-        /// Also show the questions and what was found; without it only sums are printed, and no words are written
+        /// Also print the questions and what was found; by default only totals are printed, without anybody's messages
         #[arg(long)]
         detail: bool,
-        /// Write every question's figures to this file (JSON lines)
+        /// Write each question's figures to this file (JSON lines)
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// What is read in what people tell their assistant, against labels; and what holds after updates
+    /// Reading: what is extracted from messages, compared with labels, and what holds after updates
     Reading {
-        /// A folder of files of people, of pairs of statement and update, or of situations that mislead; or one of them
+        /// A folder of files of people, of statement and update pairs, or of misleading situations; or one such file
         #[arg(value_name = "PATH")]
         place: PathBuf,
-        /// The model of [models.extractor] reads, too
+        /// Also read with the model of [models.extractor]
         #[arg(long)]
         with_model: bool,
-        /// Files and pairs in work at a time
+        /// Files and pairs processed at a time
         #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
         parallel: u16,
-        /// Also show what was missed and what matches no label; without it only sums are printed
+        /// Also print what was missed and what matches no label; by default only totals are printed
         #[arg(long)]
         detail: bool,
     },
-    /// LongMemEval: questions over many chats with an assistant, each question with a history of its own
+    /// LongMemEval: questions over many chats with an assistant, each with its own history
     #[command(name = "longmemeval")]
     Longmemeval {
-        /// A file in LongMemEval's own shape, however large
+        /// A file in LongMemEval's own format, of any size
         file: PathBuf,
-        /// Only the first questions of the file
+        /// Use only this many questions, from the start of the file
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
-        /// Write every question and what was found to this file (JSON lines)
+        /// Write each question and what was found to this file (JSON lines)
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Calibrate: how surely memory tells that it knows an answer, over a LoCoMo file's questions and those of its neighbours
+    /// Calibrate: fits and tests the probability that memory answers, over a LoCoMo file
     Calibrate {
-        /// A file in LoCoMo's own shape, of two conversations at least; with --shipped also one of BEAM or a folder of people
+        /// A file in LoCoMo's own format with at least two conversations; with --shipped also one of BEAM or a folder
+        /// of people
         file: PathBuf,
-        /// Fit nothing: judge the calibration as it ships
+        /// Fit nothing: test the built-in calibration
         #[arg(long)]
         shipped: bool,
-        /// Write every question and its probability to this file (JSON lines)
+        /// Write each question and its probability to this file (JSON lines)
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
-        /// Draw the reliability curve to this file (SVG)
+        /// Write the reliability curve to this file (SVG)
         #[arg(long, value_name = "FILE")]
         plot: Option<PathBuf>,
     },
-    /// Answers, end to end: packs given to a model, its answers judged by the rule of the benchmark; may be continued
+    /// End-to-end answers: a model answers from packs and is judged by the benchmark's rule; can be continued
     Answers {
         /// A file of LoCoMo or BEAM
         file: PathBuf,
-        /// Its shape; found out if it is not given
+        /// Its format [default: detected]
         #[arg(long, value_name = "KIND")]
         kind: Option<CorpusKind>,
-        /// Who answers: a table of the settings, such as chat, or a model's name at the endpoint of [models.chat]
+        /// The answering model: a table of the settings, such as chat, or a model's name at the endpoint of
+        /// [models.chat]
         #[arg(long, value_name = "NAME")]
         model: String,
-        /// Who judges, named the same way at that of [models.judge] [default: judge if it is set, else who answers]
+        /// The judging model, named in the same way, at the endpoint of [models.judge] [default: judge if set, else the
+        /// model]
         #[arg(long, value_name = "NAME")]
         judge: Option<String>,
-        /// At most so many questions, spread evenly over conversations and abilities; fewer are among more [default: all]
+        /// Most questions, spread evenly over conversations and abilities; a smaller number selects a subset [default:
+        /// all]
         #[arg(long, value_name = "N")]
         questions: Option<usize>,
-        /// The most tokens of a pack
+        /// Token budget of a pack
         #[arg(long, default_value_t = quipu_core::pack::DEFAULT_TOKENS, value_name = "N")]
         tokens: usize,
-        /// Questions in work at a time
+        /// Questions processed at a time
         #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
         parallel: u16,
-        /// Read no facts: only the words themselves are searched
+        /// Extract no facts: search only the original messages
         #[arg(long)]
         words_only: bool,
-        /// Keep every prompt and answer in this folder; what is there already is not asked again
+        /// Store every prompt and answer in this folder; what is already there is not requested again
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },
-    /// Efficiency over a LoCoMo file: tokens of packs by intent, times, write-to-recall lag, bytes an item
+    /// Efficiency over a LoCoMo file: tokens of packs by intent, durations, write-to-recall lag, bytes per item
     Efficiency {
-        /// A file in LoCoMo's own shape
+        /// A file in LoCoMo's own format
         file: PathBuf,
-        /// How many of its questions are asked, spread evenly
+        /// Number of questions, spread evenly
         #[arg(long, default_value_t = 200, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         questions: u64,
-        /// Only these of its conversations, such as conv-26,conv-30
+        /// Use only these conversations, such as conv-26,conv-30
         #[arg(long, value_delimiter = ',', value_name = "NAMES")]
         conversations: Vec<String>,
     },
-    /// Two runs over the same questions, as written with --out: what differs, and how surely
+    /// Compares two runs over the same questions, as written with --out, with confidence intervals
     Compare {
-        /// One file of details
+        /// The first file of details
         a: PathBuf,
-        /// The other: differences are what it has more
+        /// The second; differences are second minus first
         b: PathBuf,
     },
-    /// One page of tables and plots from files of details: no network, no script
+    /// A page of tables and plots from files of details, without network access or scripts
     Report {
-        /// Where the page goes
+        /// The page to write
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
         /// Files written with --out, or folders of them

@@ -1,4 +1,4 @@
-//! BEAM: long chats of a user and an assistant, and the messages that answer what is asked at their end.
+//! BEAM: long chats of a user and an assistant, questions about them, and the messages that answer them.
 
 use std::collections::BTreeMap;
 
@@ -33,10 +33,10 @@ struct Report {
     #[serde(flatten)]
     all: Figures,
     by_ability: BTreeMap<String, Figures>,
-    /// Tokens of the packs, by the size asked for.
+    /// Tokens of the packs, by budget.
     pack_tokens: BTreeMap<usize, f64>,
     abstention: Abstention,
-    /// By ability, how often each verdict was given.
+    /// Number of each verdict, by ability.
     verdicts: BTreeMap<String, BTreeMap<&'static str, usize>>,
     latency_ms: Quantiles,
     without_evidence: usize,
@@ -44,7 +44,7 @@ struct Report {
     model: String,
 }
 
-/// Questions without an answer against all others.
+/// Questions without an answer, compared with all others.
 #[derive(Debug, Serialize)]
 struct Abstention {
     questions: usize,
@@ -65,7 +65,7 @@ struct Detail<'a> {
     pack_tokens: &'a BTreeMap<usize, usize>,
 }
 
-/// What is kept of a question that was asked.
+/// The stored result of a question.
 struct QuestionResult {
     line: ResultLine,
     verdict: Verdict,

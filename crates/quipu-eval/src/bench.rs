@@ -1,7 +1,8 @@
-//! Bench: speed and size on this machine, on made-up conversations with made-up vectors of the default model's length.
+//! Bench: speed and size on this machine, with synthetic conversations and synthetic vectors of the default model's
+//! size.
 //!
-//! The vectors mean nothing, which changes no time: a scan costs the same whatever the numbers are. The real model is
-//! timed on its own.
+//! Vectors with arbitrary values do not distort times, because a scan costs the same for any values. The real model is
+//! timed separately.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ const APPENDS: usize = 400;
 const FOLDED: usize = 200_000;
 /// Questions asked of each memory.
 const QUESTIONS: usize = 200;
-/// Turns and statements of the memory packs are made of.
+/// Turns and statements of the memory that packs are made from.
 const PACKED_TURNS: usize = 8_000;
 const PACKED_STATEMENTS: usize = 2_000;
 /// Questions embedded with the real model.
@@ -67,7 +68,7 @@ struct Scale {
     bytes_on_disk: u64,
 }
 
-/// Packs of a memory in which statements were read.
+/// Packs of a memory with extracted statements.
 #[derive(Debug, Serialize)]
 struct Packs {
     items: usize,
@@ -85,10 +86,10 @@ fn seconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64()
 }
 
-/// Measures speed and size on this machine; `items` are in the largest memory.
+/// Measures speed and size on this machine. `items` is the size of the largest memory.
 ///
 /// # Errors
-/// `Unavailable` without a temporary folder; otherwise as the verbs of the engine.
+/// `Unavailable` without a temporary folder; otherwise as the functions of the engine.
 pub fn bench(environment: &dyn Environment, output: &dyn Output, items: usize) -> Result<Measurement> {
     let folder = tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
     let bar = output.progress();
@@ -131,7 +132,7 @@ fn in_words(report: &Report) -> String {
         rows.push(vec![
             format!("size of {} items", scale.items),
             format!(
-                "{:.0} B an item beyond its text in memory, {} on disk",
+                "{:.0} B per item beyond its text in memory, {} on disk",
                 scale.bytes_per_item_beyond_text,
                 render::size(scale.bytes_on_disk)
             ),
@@ -150,7 +151,7 @@ fn in_words(report: &Report) -> String {
     render::table(&["what", "figure"], &rows)
 }
 
-/// A vector made from a text's hash.
+/// Makes vectors from a text's hash.
 struct MadeUpVectors(EmbeddingModel);
 
 impl MadeUpVectors {
@@ -182,7 +183,7 @@ impl Embedder for MadeUpVectors {
     }
 }
 
-/// As the built-in model's, after projection.
+/// The built-in model's size after projection.
 const TOKEN_DIMENSIONS: usize = 192;
 
 fn unit_vector(text: &str, dimensions: usize) -> Vec<f32> {
@@ -206,8 +207,8 @@ fn engine(folder: &Path, extractor: Option<Arc<dyn Extractor>>) -> Result<Engine
     }))
 }
 
-/// Eight to 31 words drawn with a Zipf-like slope from a vocabulary of 20,000, the commonest in about one text in eight,
-/// as it is once stop words are out.
+/// A text of 8 to 31 words with a Zipf-like distribution over a vocabulary of 20,000. As after the removal of stop
+/// words, the most frequent word is in about one text in eight.
 fn sentence(number: usize) -> String {
     let mut state = number as u64 ^ 0x9e37_79b9_7f4a_7c15;
     let mut next = || {
@@ -224,7 +225,8 @@ fn sentence(number: usize) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Single durable appends beside bare one-row commits of the same size, in turns, so that the disk's mood is shared.
+/// Times durable single-event appends and bare one-row commits of the same size, interleaved so that the disk's state
+/// affects both.
 fn append(folder: &Path) -> Result<Append> {
     let sql = |error: rusqlite::Error| Error::Unavailable(format!("the bare database: {error}"));
     let bare = rusqlite::Connection::open(folder.join("bare.db")).map_err(sql)?;
@@ -244,7 +246,7 @@ fn append(folder: &Path) -> Result<Append> {
         quipu_engine::remember(&engine, &user, &Utterance::of_user(text), &options)?;
         event_times.push(seconds(start));
     }
-    // The first of each makes files.
+    // The first append of each kind creates files.
     let rate = |times: &[f64]| (times.len() - 1) as f64 / times[1..].iter().sum::<f64>();
     let (bare_rate, event_rate) = (rate(&bare_times), rate(&event_times));
     Ok(Append { bare_commits_per_second: bare_rate, events_per_second: event_rate, share: event_rate / bare_rate })
@@ -264,7 +266,7 @@ fn turn(number: usize) -> Source {
     }
 }
 
-/// Decoded events folded one after the other: turns, and one in twenty a change of the core document.
+/// Times the folding of decoded events: turns, with one change of the core document in twenty.
 fn fold() -> Result<f64> {
     let user = UserId::parse("bench")?;
     let mut events: Vec<Event> = Vec::with_capacity(FOLDED);
@@ -318,11 +320,11 @@ fn scale(folder: &Path, items: usize) -> Result<Scale> {
     let open_ms = seconds(start) * 1e3;
     let mut times = Vec::with_capacity(QUESTIONS);
     for number in 0..QUESTIONS + 20 {
-        // A question has about six words that count.
+        // A question has about six content words.
         let question = sentence(number * 31 + 5).split(' ').take(6).collect::<Vec<_>>().join(" ");
         let options = RecallOptions { k: 10, ..RecallOptions::of(&question) };
         let report = quipu_engine::recall(&engine, &user, &options)?;
-        // The first ones warm caches.
+        // The first 20 warm the caches.
         if number >= 20 {
             times.push(report.timing.recall_us as f64 / 1e3);
         }
@@ -336,7 +338,7 @@ fn scale(folder: &Path, items: usize) -> Result<Scale> {
     })
 }
 
-/// A made-up name.
+/// A synthetic name.
 fn name(number: usize) -> String {
     const SYLLABLES: [&str; 12] = ["ba", "do", "ki", "lu", "me", "na", "po", "ra", "si", "te", "vo", "zu"];
     let syllable = |at: usize| SYLLABLES[number / 12usize.pow(at as u32) % 12];
@@ -355,7 +357,7 @@ fn statement(number: usize) -> String {
     }
 }
 
-/// Packs for questions about people, some of whom are in memory, among turns that say nothing of them.
+/// Times packs for questions about people, some of whom are in memory, among unrelated turns.
 fn packs(folder: &Path) -> Result<Packs> {
     let user = UserId::parse("bench")?;
     let engine = engine(folder, Some(Arc::new(RuleExtractor::english())))?;

@@ -1,21 +1,21 @@
-//! How far a mean over questions might have come out otherwise: percentile bootstrap (Efron, 1979).
+//! Confidence intervals of means over questions: percentile bootstrap (Efron, 1979).
 //!
-//! Questions are resampled, not conversations: the interval says how much the choice of questions matters, for
-//! conversations like these. Differences of pairs go the same way: the pair is resampled.
+//! Questions are resampled, not conversations: the interval covers the choice of questions, for conversations like
+//! these. For paired differences, the pairs are resampled.
 
 use super::worlds::WorldRng;
 
-/// How often the questions are drawn anew.
+/// Number of resamples.
 pub(super) const RESAMPLES: usize = 2_000;
 
-/// The same draws every time: the same figures give the same interval.
+/// Fixed, so that the same figures give the same interval.
 pub(super) const SEED: u64 = 2_023;
 
-/// The lower and the upper end.
+/// Lower and upper bound.
 pub(super) type Interval = [f64; 2];
 
-/// The 95 % intervals of the means of columns, all over the same questions. A question may lack a value; a column without
-/// any has no interval.
+/// The 95 % intervals of the means of columns over the same questions. A question may lack a value; a column without
+/// any value has no interval.
 pub(super) fn intervals(columns: &[Vec<Option<f64>>]) -> Vec<Option<Interval>> {
     let questions = columns.first().map_or(0, Vec::len);
     let mut dice = WorldRng::new(SEED);
@@ -30,7 +30,7 @@ pub(super) fn intervals(columns: &[Vec<Option<f64>>]) -> Vec<Option<Interval>> {
     means.into_iter().map(ends).collect()
 }
 
-/// The 95 % interval of any figure over rows. Draws for which the figure means nothing do not count.
+/// The 95 % interval of any figure over rows. Resamples for which the figure is undefined are ignored.
 pub(super) fn interval<T: Copy>(rows: &[T], figure: impl Fn(&[T]) -> Option<f64>) -> Option<Interval> {
     let mut dice = WorldRng::new(SEED);
     let mut drawn = rows.to_vec();
@@ -42,7 +42,7 @@ pub(super) fn interval<T: Copy>(rows: &[T], figure: impl Fn(&[T]) -> Option<f64>
     ends(figures)
 }
 
-/// `None` for no values.
+/// The mean; `None` for no values.
 pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, count) = values.fold((0.0, 0_usize), |(sum, count), value| (sum + value, count + 1));
     (count > 0).then(|| sum / count as f64)

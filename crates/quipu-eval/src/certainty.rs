@@ -1,4 +1,4 @@
-//! How far a stated probability can be believed, and what the verdicts were given for.
+//! Quality of stated probabilities, and counts of verdicts.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use serde::Serialize;
 
 use super::bootstrap::{self, Interval};
 
-/// Stretches of probability in which stated and true share are compared.
+/// Number of bins in which stated and true share are compared.
 const BINS: usize = 10;
 
 /// A probability, and whether the question can be answered.
 pub(super) type Stated = (f64, bool);
 
-/// How well answerable and unanswerable questions are told apart.
+/// How well probabilities separate answerable from unanswerable questions.
 #[derive(Debug, Serialize)]
 pub(super) struct Certainty {
-    /// The chance that an answerable question is given a higher probability than an unanswerable one.
+    /// The chance that an answerable question has a higher probability than an unanswerable one.
     pub(super) auroc: f64,
     /// Its 95 % interval over questions.
     pub(super) auroc_interval: Option<Interval>,
-    /// Expected calibration error over ten equal stretches.
+    /// Expected calibration error over ten equal bins.
     pub(super) ece: f64,
     /// Mean squared error of the probability.
     pub(super) brier: f64,
@@ -37,7 +37,7 @@ impl Certainty {
         }
     }
 
-    /// `.931 (.917–.944)`, and the others.
+    /// The row of a table, such as `.931 (.917–.944)` and the other figures.
     pub(super) fn row(&self, name: &str) -> Vec<String> {
         let number = |number: f64| format!("{number:.3}");
         let auroc = match self.auroc_interval {
@@ -48,7 +48,7 @@ impl Certainty {
     }
 }
 
-/// By ranks (Mann and Whitney 1947): equals count half. None unless there are questions of both kinds.
+/// By ranks (Mann and Whitney, 1947): ties count half. `None` unless there are questions of both kinds.
 fn auroc(stated: &[Stated]) -> Option<f64> {
     let mut order = stated.to_vec();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -63,7 +63,7 @@ fn auroc(stated: &[Stated]) -> Option<f64> {
     (answerable > 0.0 && below > 0.0).then(|| won / (answerable * below))
 }
 
-/// Stated and true share, stretch by stretch.
+/// Stated and true share by bin.
 pub(super) fn bins(stated: &[Stated]) -> Vec<ReliabilityBin> {
     let mut sums = [(0.0, 0usize, 0usize); BINS];
     for (probability, answerable) in stated {
@@ -79,14 +79,14 @@ pub(super) fn bins(stated: &[Stated]) -> Vec<ReliabilityBin> {
     filled.map(share).collect()
 }
 
-/// How often a verdict was given.
+/// Count of a verdict.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(super) struct VerdictCount {
     pub(super) answerable: usize,
     pub(super) unanswerable: usize,
 }
 
-/// What each verdict was given for.
+/// Counts the verdicts, by whether the question is answerable.
 pub(super) fn verdicts(given: impl Iterator<Item = (Verdict, bool)>) -> BTreeMap<&'static str, VerdictCount> {
     let all = [Verdict::Answer, Verdict::Clarify, Verdict::Verify, Verdict::Abstain];
     let mut counts: BTreeMap<&str, VerdictCount> =
@@ -98,7 +98,7 @@ pub(super) fn verdicts(given: impl Iterator<Item = (Verdict, bool)>) -> BTreeMap
     counts
 }
 
-/// Their table's rows.
+/// The rows of their table.
 pub(super) fn verdict_rows(verdicts: &BTreeMap<&'static str, VerdictCount>) -> Vec<Vec<String>> {
     let row = |(word, given): (&&str, &VerdictCount)| {
         vec![(*word).to_owned(), given.answerable.to_string(), given.unanswerable.to_string()]
@@ -112,11 +112,11 @@ mod tests {
 
     #[test]
     fn figures_follow_their_definitions() {
-        // One pair of four in the wrong order, one tied.
+        // Of four pairs, one is in the wrong order and one is tied.
         let found = Certainty::of(&[(0.9, true), (0.3, false), (0.3, true), (0.4, false)]);
         assert!((found.auroc - 2.5 / 4.0).abs() < 1e-9, "{found:?}");
         assert!((found.brier - (0.01 + 0.09 + 0.49 + 0.16) / 4.0).abs() < 1e-9, "{found:?}");
-        // .9 of one right, .3 of two of which one is right, .4 of one wrong.
+        // .9 for one right; .3 for two, of which one is right; .4 for one wrong.
         assert!((found.ece - (0.1 + 0.2 * 2.0 + 0.4) / 4.0).abs() < 1e-9, "{found:?}");
         let [low, high] = found.auroc_interval.unwrap_or_default();
         assert!(low <= found.auroc && found.auroc <= high, "{found:?}");

@@ -1,4 +1,4 @@
-//! Compare: two files of details about the same questions, pair by pair.
+//! Compare: two files of details over the same questions, pair by pair.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -11,13 +11,13 @@ use super::lines::{self, ResultLine};
 use crate::environment::Measurement;
 use crate::render;
 
-/// Questions that changed, shown of each direction together.
+/// Most changed questions shown, of both directions together.
 const CHANGED_SHOWN: usize = 10;
 
 /// Ids named in a message.
 const NAMED: usize = 3;
 
-/// Smaller differences are ties: sums in another order differ that much.
+/// Smaller differences are ties; a different order of summation causes that much.
 const TIE: f64 = 1e-9;
 
 #[derive(Debug, Serialize)]
@@ -25,12 +25,12 @@ struct Report {
     a: String,
     b: String,
     questions: usize,
-    /// By figure. Differences are B less A: above zero, B is better.
+    /// By figure. Differences are B minus A: above zero, B is better.
     figures: BTreeMap<String, Difference>,
     by_group: BTreeMap<String, BTreeMap<String, Difference>>,
-    /// The questions whose figures differ most, added up.
+    /// The questions with the largest sums of differences.
     changed: Vec<Changed>,
-    /// Figures that stand in one of the files only.
+    /// Figures that only one of the files has.
     not_compared: BTreeSet<String>,
 }
 
@@ -40,9 +40,9 @@ struct Difference {
     a: f64,
     b: f64,
     difference: f64,
-    /// 95 %, of the questions resampled in pairs.
+    /// The 95 % interval, from resampled pairs of questions.
     interval: Interval,
-    /// Questions on which B does better.
+    /// Questions on which B is better.
     wins: usize,
     losses: usize,
     ties: usize,
@@ -55,11 +55,11 @@ struct Changed {
     question: String,
     /// The sum of the differences of its figures.
     difference: f64,
-    /// What differs, from A to B.
+    /// Changed figures, from A to B.
     figures: BTreeMap<String, [f64; 2]>,
 }
 
-/// The lines of one question.
+/// The two lines of one question.
 type Pair<'a> = (&'a ResultLine, &'a ResultLine);
 
 pub(crate) fn compare(a: &Path, b: &Path) -> Result<Measurement> {
@@ -126,7 +126,7 @@ fn pairs<'a>((at_a, a): (&Path, &'a [ResultLine]), (at_b, b): (&Path, &'a [Resul
     Ok(paired)
 }
 
-/// Of every figure that both lines of some question have.
+/// The differences of every figure that both lines of some question have.
 fn differences(pairs: &[Pair<'_>]) -> BTreeMap<String, Difference> {
     let shared: BTreeSet<&String> =
         pairs.iter().flat_map(|(a, b)| a.metrics.keys().filter(|name| b.metrics.contains_key(*name))).collect();
@@ -171,7 +171,7 @@ fn changed(pairs: &[Pair<'_>]) -> Vec<Changed> {
         })
     };
     let mut all: Vec<Changed> = pairs.iter().filter_map(change).collect();
-    // Sorting is stable: equals stay in the order of the file.
+    // The sort is stable: equal ones stay in the order of the file.
     all.sort_by(|one, other| other.difference.abs().total_cmp(&one.difference.abs()));
     all.truncate(CHANGED_SHOWN);
     all

@@ -1,4 +1,4 @@
-//! Efficiency: what remembering and asking cost, on the conversations and questions of a LoCoMo file.
+//! Efficiency: cost of remembering and recalling, on the conversations and questions of a LoCoMo file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -53,7 +53,7 @@ struct Tokens {
     max: usize,
 }
 
-/// Milliseconds, with the question's embedding and less what it took.
+/// Milliseconds, with and without the embedding of the question.
 #[derive(Debug, Serialize)]
 struct Latencies {
     with_embedding: Quantiles,
@@ -71,9 +71,9 @@ impl Latencies {
 #[derive(Debug, Serialize)]
 struct Lag {
     turns: usize,
-    /// How long adding took.
+    /// Duration of an addition.
     add_ms: Quantiles,
-    /// From then until a recall had returned the turn; the recall's own time is part of it.
+    /// From then until a recall had returned the turn, including the recall's own time.
     lag_ms: Quantiles,
     /// Turns that the first recall returned.
     seen_at_once: usize,
@@ -169,7 +169,7 @@ pub(crate) fn efficiency(
     Measurement::of(&report, in_words)
 }
 
-/// Questions and whom they are about: at most so many, spread evenly over the file.
+/// Questions and their users: at most this many, spread evenly over the file.
 fn asked(file: &Path, most: u64, only: &[String]) -> Result<Vec<(UserId, String)>> {
     let mut all = Vec::new();
     for set in questions(file)? {
@@ -194,7 +194,7 @@ fn recalls(engine: &Engine, asked: &[(UserId, String)]) -> Result<Vec<(f64, f64)
     asked.iter().map(one).collect()
 }
 
-/// Tokens by intent, and how long packs took, with and without embedding.
+/// Tokens by intent, and durations of packs with and without embedding.
 type Packs = (BTreeMap<&'static str, Tokens>, Vec<(f64, f64)>);
 
 fn packs(engine: &Engine, timed: &Timed, asked: &[(UserId, String)]) -> Result<Packs> {
@@ -220,7 +220,7 @@ fn spread(mut costs: Vec<usize>) -> Tokens {
     Tokens { p50: at(0.5), p95: at(0.95), max: at(1.0) }
 }
 
-/// Adds turns nobody has said yet, and asks for each until it is found.
+/// Adds new turns, and recalls each until it is found.
 fn lag(engine: &Engine, user: &UserId, durable_only: bool) -> Result<Lag> {
     let (mut adding, mut lagging, mut seen_at_once, mut never_seen) = (Vec::new(), Vec::new(), 0, 0);
     let kind = if durable_only { "crate" } else { "parcel" };
@@ -268,16 +268,16 @@ fn in_words(report: &Report) -> String {
         times("a pack", report.pack_ms.with_embedding),
         times("a pack, without the question's embedding", report.pack_ms.without_embedding),
         times("adding a turn", report.add.add_ms),
-        times("from then until recall has returned it", report.add.lag_ms),
+        times("from then until recall returns it", report.add.lag_ms),
         times("adding a turn, durable only", report.add_durable_only.add_ms),
-        times("from then until recall has returned it", report.add_durable_only.lag_ms),
+        times("from then until recall returns it", report.add_durable_only.lag_ms),
     ];
     let seen =
         |lag: &Lag| format!("{} of {} by the first recall, {} never", lag.seen_at_once, lag.turns, lag.never_seen);
     format!(
         "{}\n{}\n{} questions, each for five intents\nAdded turns seen: {}; durable only: {}\n\
          Ingest with facts read: {} turns of {} conversations, {:.0} a second until they can be recalled, {:.0} a second \
-         until durable\nBytes an item, of {}: {} on disk, {} in memory\nModel: {}\n",
+         until durable\nBytes per item, of {}: {} on disk, {} in memory\nModel: {}\n",
         render::table(
             &["tokens of a pack", "p50", "p95", "max"],
             &report.pack_tokens.iter().map(tokens).collect::<Vec<_>>()

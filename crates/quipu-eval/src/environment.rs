@@ -1,4 +1,4 @@
-//! What an evaluation needs from the program that runs it, and what it gives back.
+//! The interface between an evaluation and the program that runs it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use quipu_models::language::{Endpoint, ModelUsage};
 use serde::Serialize;
 use serde_json::Value;
 
-/// The engine and the models that are measured, as the settings of the program say.
+/// The engine and the models to measure, as configured in the program.
 pub trait Environment {
     /// Opens an engine over a folder, which is created if it does not exist.
     ///

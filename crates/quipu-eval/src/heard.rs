@@ -1,5 +1,5 @@
-//! What a memory under evaluation was told: its turns by the names their file gives them, and which of them an answer
-//! stands for. Every evaluation that counts turns counts them here.
+//! The turns of a memory under evaluation, by the names in its file, and the turns that an answer covers. Used by every
+//! evaluation that counts turns.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +10,7 @@ use quipu_engine::{Answer, Engine, ListOptions, Result};
 
 use super::metrics::firsts;
 
-/// How a memory was made: as a user's own is, or without reading facts.
+/// How the memory was made: with extraction of facts, as for users, or without.
 pub(super) fn reading(words_only: bool) -> &'static str {
     if words_only { "words only" } else { "facts read by rules" }
 }
@@ -22,13 +22,13 @@ pub(super) struct MemoryTurns {
     names: HashMap<ItemId, String>,
     /// The session of each turn.
     pub(super) sessions: HashMap<String, String>,
-    /// The words of each turn.
+    /// The text of each turn.
     pub(super) texts: BTreeMap<String, String>,
-    /// The turns each episode covers.
+    /// The turns that each episode covers.
     episodes: HashMap<ItemId, Vec<ItemId>>,
-    /// Who spoke, by name.
+    /// Names of the speakers.
     pub(super) speakers: Vec<String>,
-    /// When the last turn was said.
+    /// Time of the last turn.
     pub(super) end: Option<Timestamp>,
 }
 
@@ -67,8 +67,8 @@ impl MemoryTurns {
         self.texts.contains_key(turn)
     }
 
-    /// The turns an answer stands for: a turn for itself, a fact or another drawn item for those it was read from, as far as
-    /// the answer quotes them, an episode for none.
+    /// The turns that an answer covers: a turn covers itself, a fact or another derived item the sources that the
+    /// answer quotes, an episode none.
     pub(super) fn turns_of(&self, answer: &Answer) -> Vec<&str> {
         match answer.id.kind {
             ItemKind::Episode => Vec::new(),
@@ -80,12 +80,12 @@ impl MemoryTurns {
         }
     }
 
-    /// The turns of a ranking, each once, at its best place.
+    /// The turns of a ranking, each once, at its best rank.
     pub(super) fn ranked_turns<'a>(&'a self, answers: &[Answer]) -> Vec<&'a str> {
         firsts(answers.iter().flat_map(|answer| self.turns_of(answer)))
     }
 
-    /// The turns an item comes from, by its id alone: also those an episode covers, and all that a fact was read from.
+    /// The turns an item comes from, by its id alone: includes turns of an episode, and all sources of a fact.
     pub(super) fn turns_behind(&self, id: ItemId, read_from: &HashMap<ItemId, Vec<ItemId>>) -> Vec<&str> {
         let own = std::slice::from_ref(&id);
         let sources = self.episodes.get(&id).or_else(|| read_from.get(&id)).map_or(own, Vec::as_slice);
@@ -93,7 +93,7 @@ impl MemoryTurns {
     }
 }
 
-/// The name of a turn that was too long for one source, without the number of the part.
+/// The name of a turn that was split into several sources, without the number of the part.
 fn whole(name: &str) -> &str {
     match name.rsplit_once('~') {
         Some((whole, part))
@@ -105,7 +105,7 @@ fn whole(name: &str) -> &str {
     }
 }
 
-/// The sources of every fact of a memory, also of those that hold no longer.
+/// The sources of every fact of a memory, including facts that no longer hold.
 pub(super) fn read_from(engine: &Engine, user: &UserId) -> Result<HashMap<ItemId, Vec<ItemId>>> {
     let options = quipu_engine::FactOptions { all: true, ..quipu_engine::FactOptions::default() };
     let facts = quipu_engine::facts(engine, user, &options)?;

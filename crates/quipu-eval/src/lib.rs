@@ -1,6 +1,5 @@
-//! Evaluations and benchmarks: how much of what a question needs is found, whether what changed is answered as it is, and how
-//! fast and large it all is. They run over an engine that the caller opens ([`Environment`]) and return their report
-//! ([`Measurement`]).
+//! Evaluations and benchmarks: retrieval quality, correctness after updates, speed and size. They run over an engine
+//! that the caller opens ([`Environment`]) and return a report ([`Measurement`]).
 
 mod answers;
 mod args;
@@ -39,7 +38,8 @@ pub use environment::{Environment, Measurement, Output};
 /// Runs an evaluation.
 ///
 /// # Errors
-/// `NotFound` and `Invalid` for files that cannot be read or have another shape; otherwise as the verbs of the engine.
+/// `NotFound` and `Invalid` for files that cannot be read or have an unknown format; otherwise as the functions of the
+/// engine.
 pub fn run(environment: &dyn Environment, output: &dyn Output, dataset: &Dataset) -> Result<Measurement> {
     match dataset {
         Dataset::Locomo(told) => locomo::locomo(environment, output, told),
@@ -120,7 +120,7 @@ pub fn run(environment: &dyn Environment, output: &dyn Output, dataset: &Dataset
     }
 }
 
-/// An engine over a folder that is gone when it is dropped.
+/// An engine over a temporary folder, which is deleted when it is dropped.
 fn scratch(environment: &dyn Environment) -> Result<(TempDir, Engine)> {
     let folder = tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
     let engine = environment.open_in(folder.path())?;

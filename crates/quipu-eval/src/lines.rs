@@ -1,4 +1,4 @@
-//! The file of details: a line a question, written by every evaluation and read by `compare` and `report`.
+//! The file of details: one line for each question, written by every evaluation and read by `compare` and `report`.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -10,25 +10,25 @@ use serde::{Deserialize, Serialize};
 
 use super::metrics::Scores;
 
-/// What the lines of all evaluations have in common; each adds members of its own.
+/// The common fields of the lines of all evaluations; each evaluation adds its own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct ResultLine {
-    /// Names the question: the same for the same file or seed, whatever is found.
+    /// Id of the question: the same for the same file or seed in every run.
     pub(super) id: String,
-    /// Which evaluation.
+    /// The evaluation.
     pub(super) eval: String,
-    /// What kind of question it is.
+    /// The kind of question.
     pub(super) group: String,
     pub(super) question: String,
-    /// Its figures, each from 0 to 1, more is better.
+    /// Its figures, each from 0 to 1, higher is better.
     pub(super) metrics: Scores,
-    /// How long recall took, with the question's embedding.
+    /// Duration of recall, including the embedding of the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) latency_ms: Option<f64>,
-    /// How much the best answer has to do with the question, 0 to 1.
+    /// Relevance of the best answer to the question, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) relevance: Option<f64>,
-    /// How sure the best answer is, 0 to 1.
+    /// Confidence of the best answer, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) confidence: Option<f64>,
     /// Whether the best answer is right.
@@ -36,16 +36,16 @@ pub(super) struct ResultLine {
     pub(super) right: Option<bool>,
 }
 
-/// A line in the form in which it is written.
+/// Serialises a line.
 pub(super) fn written(line: &impl Serialize) -> Result<String> {
     serde_json::to_string(line).map_err(|error| Error::Bug(error.to_string()))
 }
 
-/// Where lines go while an evaluation runs, so that what was asked is kept if it breaks off.
+/// The output of lines during an evaluation, so that an aborted run keeps its results.
 pub(super) struct Out(Option<(BufWriter<File>, String)>);
 
 impl Out {
-    /// Nothing is written without a path.
+    /// Writes nothing without a path.
     pub(super) fn to(path: Option<&Path>) -> Result<Self> {
         let Some(path) = path else { return Ok(Self(None)) };
         let file = File::create(path).map_err(|error| cannot_write(&path.display().to_string(), &error))?;
@@ -70,7 +70,7 @@ fn cannot_write(place: &str, error: &std::io::Error) -> Error {
 /// Reads a file of details.
 ///
 /// # Errors
-/// `NotFound` if it cannot be opened; `Invalid` if it has no lines, a line that is none, or two of the same id.
+/// `NotFound` if it cannot be opened; `Invalid` if it is empty, or has a malformed line or a duplicate id.
 pub(super) fn read(path: &Path) -> Result<Vec<ResultLine>> {
     let place = path.display();
     let file = File::open(path).map_err(|error| Error::NotFound(format!("cannot read {place}: {error}")))?;
@@ -84,12 +84,12 @@ pub(super) fn read(path: &Path) -> Result<Vec<ResultLine>> {
         }
         let line: ResultLine = serde_json::from_str(&text).map_err(|error| {
             let why = if error.is_eof() { "the line breaks off".to_owned() } else { error.to_string() };
-            let advice = "expected a file an evaluation of this version wrote with --out; make it again";
+            let advice = "expected a file written with --out by an evaluation of this version; create it again";
             Error::Invalid(format!("{place}, line {number}: {why}; {advice}"))
         })?;
         if !ids.insert(line.id.clone()) {
             let advice = "a file holds each question once; was something appended to it?";
-            return Err(Error::Invalid(format!("{place}, line {number}: {:?} is there twice; {advice}", line.id)));
+            return Err(Error::Invalid(format!("{place}, line {number}: {:?} occurs twice; {advice}", line.id)));
         }
         lines.push(line);
     }

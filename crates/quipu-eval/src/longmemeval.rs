@@ -1,4 +1,4 @@
-//! LongMemEval (Wu et al., 2025): questions, each over a history of chats of its own, and the chats that answer them.
+//! LongMemEval (Wu et al., 2025): questions, each with its own history of chats, and the chats that answer them.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,16 +16,16 @@ use super::metrics::{self, Figures, Quantiles, Scores, TURN_FIGURES, firsts};
 use crate::environment::{Environment, Measurement, Output};
 use crate::render;
 
-/// Items asked for: enough to rank the sessions of most histories.
+/// Items requested: enough to rank the sessions of most histories.
 const DEPTH: usize = quipu_core::limit::RECALL_K_MAX;
 
-/// Items asked for where time is measured.
+/// Items requested when latency is measured.
 const USUAL: usize = 10;
 
 /// Items listed in the file of details.
 const LISTED: usize = 50;
 
-/// Recall is the share of the sessions; `any` and `all` and the gain are what the benchmark's own tools count.
+/// `recall` is the share of the sessions found; `any`, `all` and the gain are the figures of the benchmark's own tools.
 const SESSION_FIGURES: [&str; 8] = [
     "session.recall.1",
     "session.recall.5",
@@ -41,7 +41,7 @@ const SESSION_FIGURES: [&str; 8] = [
 struct Report {
     #[serde(flatten)]
     all: Figures,
-    /// Questions with marked turns, which the figures of turns are of.
+    /// Questions with marked turns, on which the figures of turns are based.
     questions_with_turns: usize,
     by_type: BTreeMap<String, Figures>,
     abstention: Abstention,
@@ -57,8 +57,8 @@ struct Latency {
     without_embedding: Quantiles,
 }
 
-/// How the best answers of questions that have none compare with those of questions that have one: the further apart, the
-/// easier it is to say that nothing is known.
+/// Compares the best answers of unanswerable and answerable questions: the further apart their scores, the easier it is
+/// to abstain.
 #[derive(Debug, Serialize)]
 struct Abstention {
     questions: usize,
@@ -66,7 +66,7 @@ struct Abstention {
     best_confidence: Spread,
     best_relevance_of_answerable: Spread,
     best_confidence_of_answerable: Spread,
-    /// The share of pairs of which the one that can be answered has the higher relevance: .5 is chance.
+    /// The share of pairs in which the answerable question has the higher relevance; .5 is chance.
     relevance_tells_apart: Option<f64>,
     confidence_tells_apart: Option<f64>,
 }
@@ -158,7 +158,7 @@ impl Run<'_> {
                 return Ok(());
             }
         }
-        // A memory of its own, gone when the question has been asked.
+        // A separate memory, deleted after the question.
         let user = UserId::parse(&case.id).or_else(|_| UserId::parse(&format!("question-{}", self.lines.len())))?;
         let batch = std::iter::once(history.sources.clone());
         self.turns += quipu_engine::ingest::record_sources(self.engine, &user, batch, "eval:longmemeval")?;
@@ -234,7 +234,7 @@ impl Run<'_> {
     }
 }
 
-/// The figures of a question that can be answered; none for one that cannot.
+/// The figures of an answerable question; empty for others.
 fn scores(case: &BenchmarkCase, turns: &[&str], sessions: &[&str]) -> Scores {
     if case.abstention {
         return Scores::new();
@@ -252,7 +252,7 @@ fn scores(case: &BenchmarkCase, turns: &[&str], sessions: &[&str]) -> Scores {
     scores
 }
 
-/// Whether the best answer is of a session that holds the answer: never, for a question that has none.
+/// Whether the best answer is of a session that contains the answer; never for an unanswerable question.
 fn right(case: &BenchmarkCase, report: &RecallReport) -> Option<bool> {
     let session = report.hits.first()?.session_id.as_ref()?;
     Some(!case.abstention && case.sessions.contains(session))
@@ -266,7 +266,7 @@ fn spread(values: &[f64]) -> Spread {
     Spread { p05: at(0.05), p50: at(0.5), p95: at(0.95) }
 }
 
-/// The area under the curve of hits against false alarms: the share of pairs that stand in the right order, ties half.
+/// The area under the ROC curve: the share of pairs in the right order, where ties count half.
 fn tells_apart(higher: &[f64], lower: &[f64]) -> Option<f64> {
     let pairs = higher.len() * lower.len();
     let won =
@@ -292,7 +292,7 @@ fn in_words(report: &Report) -> String {
     format!(
         "{}\n{}\nPercent, with the 95 % interval of {} resamples of the questions; turns of the {} questions that mark some\n\
          Abstention: {} questions, not counted above; best relevance p50 {:.2} (p05 {:.2}, p95 {:.2}), of the others \
-         {:.2} ({:.2}, {:.2}); told apart in {apart} of the pairs\n\
+         {:.2} ({:.2}, {:.2}); the others rank higher in {apart} of the pairs\n\
          Recall: p50 {:.2} ms, p95 {:.2} ms; without the question's embedding p50 {:.3} ms, p95 {:.3} ms\n\
          Turns: {}; skipped: {} questions without a session that answers, {} without a history, {} beyond the limit\n\
          Model: {}\n",

@@ -1,4 +1,4 @@
-//! What an evaluation counts. All figures are fractions from 0 to 1, averaged over questions.
+//! Retrieval metrics. All figures are fractions from 0 to 1, averaged over questions.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::bootstrap::{self, Interval};
 
-/// One question's figures by name, such as `turn.recall.10`. A figure that means nothing for it is not there.
+/// One question's figures by name, such as `turn.recall.10`. Figures that do not apply are missing.
 pub(super) type Scores = BTreeMap<String, f64>;
 
 /// Depths at which turns are counted.
@@ -16,7 +16,7 @@ const TURN_DEPTHS: [usize; 4] = [5, 10, 20, 50];
 /// Depths at which sessions are counted.
 const SESSION_DEPTHS: [usize; 3] = [1, 5, 10];
 
-/// What [`of_turns`] counts.
+/// The figures of [`of_turns`].
 pub(super) const TURN_FIGURES: [&str; 7] = [
     "turn.recall.5",
     "turn.recall.10",
@@ -27,10 +27,10 @@ pub(super) const TURN_FIGURES: [&str; 7] = [
     "turn.mrr",
 ];
 
-/// What [`of_sessions`] counts.
+/// The figures of [`of_sessions`].
 pub(super) const SESSION_FIGURES: [&str; 3] = ["session.recall.1", "session.recall.5", "session.recall.10"];
 
-/// Marks a ranking of turns. Nothing in `wanted` may repeat, and there must be something.
+/// Scores a ranking of turns. `wanted` must not be empty and must not contain duplicates.
 pub(super) fn of_turns(found: &[&str], wanted: &[&str]) -> Scores {
     let depths = TURN_DEPTHS.iter().map(|&depth| (format!("turn.recall.{depth}"), recall(found, wanted, depth)));
     let mut scores: Scores = depths.collect();
@@ -40,7 +40,7 @@ pub(super) fn of_turns(found: &[&str], wanted: &[&str]) -> Scores {
     scores
 }
 
-/// Marks the sessions of a ranking, each where it first stands. Nothing may repeat.
+/// Scores a ranking of sessions, each at its first position. Neither list may contain duplicates.
 pub(super) fn of_sessions(found: &[&str], wanted: &[&str]) -> Scores {
     let recall = |&depth: &usize| (format!("session.recall.{depth}"), recall(found, wanted, depth));
     SESSION_DEPTHS.iter().map(recall).collect()
@@ -52,22 +52,22 @@ pub(super) fn recall(found: &[&str], wanted: &[&str], depth: usize) -> f64 {
     hit as f64 / wanted.len() as f64
 }
 
-/// 1 if all of `wanted` is among the first `depth`.
+/// 1 if all of `wanted` are among the first `depth`, else 0.
 pub(super) fn all_of(found: &[&str], wanted: &[&str], depth: usize) -> f64 {
     f64::from(u8::from(recall(found, wanted, depth) >= 1.0))
 }
 
-/// 1 if any of `wanted` is among the first `depth`.
+/// 1 if any of `wanted` is among the first `depth`, else 0.
 pub(super) fn any_of(found: &[&str], wanted: &[&str], depth: usize) -> f64 {
     f64::from(u8::from(recall(found, wanted, depth) > 0.0))
 }
 
-/// Normalised discounted cumulative gain at 10 with binary gains, place *p* discounted by log₂(*p* + 1).
+/// Normalised discounted cumulative gain at 10 with binary gains; rank *p* is discounted by log₂(*p* + 1).
 fn ndcg_10(found: &[&str], wanted: &[&str]) -> f64 {
     gain_10(found, wanted, |place| 1.0 / (place as f64 + 2.0).log2())
 }
 
-/// The same as Järvelin and Kekäläinen (2002) define it and LongMemEval uses it: the first two places count in full.
+/// The variant of Järvelin and Kekäläinen (2002), used by LongMemEval: the first two ranks count in full.
 pub(super) fn ndcg_10_undiscounted_at_2(found: &[&str], wanted: &[&str]) -> f64 {
     gain_10(found, wanted, |place| if place == 0 { 1.0 } else { 1.0 / (place as f64 + 1.0).log2() })
 }
@@ -78,12 +78,12 @@ fn gain_10(found: &[&str], wanted: &[&str], gain: fn(usize) -> f64) -> f64 {
     gained / ideal
 }
 
-/// One over the place of the first that is wanted; 0 if none was found.
+/// The reciprocal rank of the first wanted item; 0 if none was found.
 fn reciprocal_rank(found: &[&str], wanted: &[&str]) -> f64 {
     found.iter().position(|name| wanted.contains(name)).map_or(0.0, |place| 1.0 / (place as f64 + 1.0))
 }
 
-/// Each name once, where it first stands.
+/// Each name once, at its first position.
 pub(super) fn firsts<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = std::collections::HashSet::new();
     names.filter(|name| seen.insert(*name)).collect()
@@ -91,8 +91,8 @@ pub(super) fn firsts<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 /// Averages over questions, with their 95 % intervals.
 ///
-/// Written as `{"questions": …, "turn": {"recall": {"5": …}}, …, "intervals": {"turn": …}}`: a name's dots are levels, and
-/// the intervals have the shape of the figures.
+/// Serialised as `{"questions": …, "turn": {"recall": {"5": …}}, …, "intervals": {"turn": …}}`: the dots of a name are
+/// levels, and the intervals have the same structure as the figures.
 #[derive(Debug, Clone)]
 pub(super) struct Figures {
     pub(super) questions: usize,
@@ -101,7 +101,7 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// Of the figures named. A figure no question has is 0, without an interval.
+    /// The averages of the named figures. A figure that no question has is 0, without an interval.
     pub(super) fn of(names: &[&str], rows: &[&Scores]) -> Self {
         let column = |name: &&str| rows.iter().map(|row| row.get(*name).copied()).collect::<Vec<_>>();
         let columns: Vec<Vec<Option<f64>>> = names.iter().map(column).collect();
@@ -115,7 +115,7 @@ impl Figures {
         }
     }
 
-    /// Split by what each row is about. A part has only those of the figures that some question of it has.
+    /// Splits the rows into groups. A group has only the figures that some question of it has.
     pub(super) fn split<'a>(
         names: &[&str],
         rows: impl Iterator<Item = (&'a str, &'a Scores)>,
@@ -152,7 +152,7 @@ impl Figures {
         }
     }
 
-    /// A line of a table: what it is of, how many questions, and these figures.
+    /// A row of a table: label, number of questions, and these figures.
     pub(super) fn row(&self, about: &str, names: &[&str]) -> Vec<String> {
         let mut cells = vec![about.to_owned(), self.questions.to_string()];
         cells.extend(names.iter().map(|name| self.in_percent(name)));
@@ -172,7 +172,7 @@ impl Serialize for Figures {
     }
 }
 
-/// Makes a tree of names with dots.
+/// Turns names with dots into a tree.
 pub(super) fn nested<T>(flat: &BTreeMap<String, T>, value: impl Fn(&T) -> Value) -> Map<String, Value> {
     let mut tree = Map::new();
     for (name, leaf) in flat {
@@ -197,7 +197,7 @@ pub(crate) struct Quantiles {
 }
 
 impl Quantiles {
-    /// Of times in milliseconds; zero for none.
+    /// The quantiles of times in milliseconds; 0 for none.
     pub(crate) fn of(mut times: Vec<f64>) -> Self {
         times.sort_by(f64::total_cmp);
         let at = |share: f64| times.get(((times.len() as f64 - 1.0) * share).round() as usize).copied().unwrap_or(0.0);

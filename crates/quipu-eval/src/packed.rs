@@ -1,4 +1,4 @@
-//! What of the evidence is in a pack, and what a pack costs beside it.
+//! The share of the evidence in a pack, and the pack's cost.
 
 use std::collections::BTreeSet;
 
@@ -9,29 +9,29 @@ use quipu_engine::{ContextOptions, Engine, Result};
 
 use super::corpus::PreparedMemory;
 
-/// A turn is in a pack if this share of its terms is, and strictly so from the other one on.
+/// A turn is in a pack if this share of its terms is; the stricter threshold follows.
 const THERE_FROM: f64 = 0.6;
 const STRICTLY_FROM: f64 = 0.9;
 
-/// A pack as it is measured.
+/// A pack with its measurements.
 pub(super) struct Packed {
     pub(super) tokens: usize,
     /// Lines that quote something.
     pub(super) lines: usize,
-    /// Tokens that are no quoted text, over those lines.
+    /// Tokens outside quoted text, per line.
     pub(super) framing_per_line: Option<f64>,
     pub(super) citations: Vec<ItemId>,
     terms: BTreeSet<String>,
 }
 
-/// How much of the evidence is in a pack.
+/// The share of the evidence in a pack.
 pub(super) struct Coverage {
     pub(super) there: f64,
     pub(super) strictly: f64,
 }
 
 impl Packed {
-    /// The pack of a question, of this size or of the one that is shipped.
+    /// The pack for a question, of this size or of the default size.
     pub(super) fn of(
         engine: &Engine,
         subject: &PreparedMemory<'_>,
@@ -56,7 +56,7 @@ impl Packed {
         }
     }
 
-    /// The shares of these turns that are there; none if none of them has a term.
+    /// Coverage of these turns; `None` if none of them has a term.
     pub(super) fn coverage(&self, subject: &PreparedMemory<'_>, gold: &[String]) -> Option<Coverage> {
         let texts = gold.iter().filter_map(|id| subject.heard.texts.get(id)).map(|text| terms(text));
         let shares: Vec<f64> = texts.filter_map(|wanted| share(&wanted, &self.terms)).collect();
@@ -78,12 +78,12 @@ pub(super) fn pack(
     quipu_engine::context(engine, user, &options)
 }
 
-/// The share of the wanted terms that are there; none without any.
+/// The share of the wanted terms that is there; `None` if there are no wanted terms.
 fn share(wanted: &BTreeSet<String>, there: &BTreeSet<String>) -> Option<f64> {
     (!wanted.is_empty()).then(|| wanted.intersection(there).count() as f64 / wanted.len() as f64)
 }
 
-/// The text a line of a pack quotes, without whose words they are.
+/// The quoted text of a line, without the speaker.
 fn quoted(line: &PackLine) -> &str {
     line.text.strip_prefix(line.speaker.as_str()).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&line.text)
 }

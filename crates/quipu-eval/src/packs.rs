@@ -16,7 +16,7 @@ use super::packed::Packed;
 use crate::environment::{Environment, Measurement, Output};
 use crate::render;
 
-/// What is measured, and of which packs.
+/// What is measured, and over which packs.
 pub(super) struct PacksOptions<'a> {
     pub(super) file: &'a Path,
     pub(super) kind: Option<CorpusKind>,
@@ -32,7 +32,7 @@ struct Report {
     /// How the memory was made.
     memory: &'static str,
     questions: usize,
-    /// The size that is shipped.
+    /// The default size.
     default_tokens: usize,
     sizes: Vec<Size>,
     without_evidence: usize,
@@ -47,9 +47,9 @@ struct Size {
     all: Figures,
     by_category: BTreeMap<String, Figures>,
     tokens: Spread,
-    /// Lines that quote something, mean.
+    /// Mean number of lines that quote something.
     lines: f64,
-    /// Tokens that are no quoted text, a line, mean.
+    /// Mean tokens outside quoted text, per line.
     framing_per_line: Option<f64>,
 }
 
@@ -197,7 +197,7 @@ fn in_words(report: &Report) -> String {
          Percent, with the 95 % interval of {} resamples of the questions\n\
          Skipped: {} questions without evidence, {} of category 5\nMemory: {}\n",
         render::table(
-            &["pack of", "60 % there", "90 % there", "tokens, mean", "p95", "lines", "framing a line"],
+            &["pack of", "60 % there", "90 % there", "tokens, mean", "p95", "lines", "framing per line"],
             &sizes
         ),
         render::table(&headings, &categories.map(by_category).collect::<Vec<_>>()),

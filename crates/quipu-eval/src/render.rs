@@ -1,13 +1,13 @@
 //! Text forms of reports.
 
-/// The text on one line, cut after so many characters.
+/// The text on one line, cut after this many characters.
 #[must_use]
 pub fn excerpt(text: &str, chars: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= chars { line } else { line.chars().take(chars).chain(['…']).collect() }
 }
 
-/// A number of bytes in words.
+/// A number of bytes with a unit.
 #[must_use]
 pub fn size(bytes: u64) -> String {
     match bytes {
@@ -17,7 +17,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// Rows under headings, each column as wide as its widest cell.
+/// A table with aligned columns.
 #[must_use]
 pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {

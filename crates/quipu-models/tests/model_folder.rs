@@ -138,7 +138,7 @@ fn a_folder_that_cannot_be_used_is_refused_by_name() {
         assert!(refusal.to_string().contains(wanted), "{refusal} lacks {wanted}");
     };
     check(&[], &["model.onnx"], "model.onnx is missing");
-    check(&[], &["vocab.txt"], "neither tokenizer.json nor vocab.txt");
+    check(&[], &["vocab.txt"], "tokenizer.json and vocab.txt are missing");
     check(&[("model.onnx", "not a graph")], &[], "ONNX");
     check(&[("vocab.txt", "<s>\n</s>\n")], &[], "no `[CLS]`");
     check(&[("tokenizer.json", "{")], &[], "tokenizer.json is not understood");

@@ -1,8 +1,9 @@
-//! Maintenance: the server does what is due by itself, one user at a time, while no request is being worked on.
+//! Maintenance: the server runs due steps by itself, one user at a time, while no request is being answered.
 //!
-//! What is due is a predicate over the ledger, and [`Policy`] only decides who is looked at next; so a server that is started
-//! again goes on where it was. The work itself is the engine's [`tend_while`], under a lease: of several processes on one folder one
-//! does it. Nothing is decided here that needs a person: categories and lines of the self-model are proposed, not accepted.
+//! Due steps are computed from the ledger, and [`Policy`] only chooses the next user, so a restarted server continues
+//! where it stopped. The engine's [`maintain_while`] does the work under a lease: of several processes on one folder,
+//! one does it. Decisions that need a person are left to people: categories and lines of the self-model are only
+//! proposed.
 
 mod figures;
 mod policy;
@@ -23,39 +24,39 @@ pub(crate) use self::figures::Figures;
 use self::policy::{Job, Outcome, Policy, Tally};
 use crate::metrics::Metrics;
 
-/// How long a run waits for requests to be answered before it leaves the rest for later.
+/// How long a run waits for requests to finish before it leaves the rest for later.
 const YIELDS_FOR: Duration = Duration::from_secs(2);
-/// How often it looks meanwhile.
+/// How often it checks for them meanwhile.
 const YIELD_LOOK: Duration = Duration::from_millis(2);
 
-/// What a server does by itself, and how much of it at a time.
+/// What the server does by itself, and how much at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MaintenanceOptions {
-    /// The server does what is due by itself. Default: true.
+    /// The server runs due steps by itself. Default: true.
     pub enabled: bool,
-    /// Pause between two looks at what is due, and between two runs. Default: 1 s.
+    /// Pause between two checks for due steps, and between two runs. Default: 1 s.
     pub interval: Duration,
-    /// After this silence of a user, what was said is read, summarised and told. Default: 2 min.
+    /// After this long without a message of a user, new sources are read and summarised. Default: 2 min.
     pub quiet: Duration,
-    /// Without a silence, a language model reads once so many messages of a user wait: its instructions are paid once for all of
-    /// them. Rules read every message at once. Default: 8.
+    /// Without such a pause, a language model reads once this many messages of a user wait, so that its instructions
+    /// are paid for once per batch. Rules read every message at once. Default: 8.
     pub read_together: usize,
-    /// After this silence the user's sessions count as over: everything else that is due is done too. Default: 30 min, as long as
-    /// the silence that ends an episode.
+    /// After this long without a message, the user's sessions count as over and all other due steps run. Default: 30
+    /// min, the pause that ends an episode.
     pub session_end: Duration,
-    /// Pause between two users of the sweep over all users of the store, which comes after those that were active. Default: 5 s.
+    /// Pause between two users of the sweep over all users of the store, which comes after active users. Default: 5 s.
     pub sweep_pause: Duration,
-    /// A sweep begins at most this often. Default: 1 h.
+    /// Shortest time between the starts of two sweeps. Default: 1 h.
     pub sweep_interval: Duration,
-    /// At most so many events of evolution, reflection and compaction a run. Default: 256.
+    /// Most events of evolution, reflection and compaction in a run. Default: 256.
     pub events_max: usize,
-    /// At most so many messages read by rules, and so many exchanges summarised, a run. Default: 64.
+    /// Most messages read by rules, and most exchanges summarised, in a run. Default: 64.
     pub items_max: usize,
-    /// At most so many messages read by a language model a run. Default: 16.
+    /// Most messages read by a language model in a run. Default: 16.
     pub sources_max: usize,
-    /// What failed is tried again after this, after twice this if it fails again, and so on. Default: 30 s.
+    /// Pause before the first retry of a failed step; each further failure doubles it. Default: 30 s.
     pub backoff: Duration,
-    /// What fails is tried again after this at the latest. Default: 1 h.
+    /// Longest pause before a retry. Default: 1 h.
     pub backoff_max: Duration,
 }
 
@@ -78,25 +79,25 @@ impl Default for MaintenanceOptions {
     }
 }
 
-/// How maintenance stands in this process.
+/// State of maintenance in this process.
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub(crate) struct MaintenanceStatus {
-    /// False if it is switched off in the settings.
+    /// False if maintenance is disabled in the settings.
     enabled: bool,
-    /// When a run last ended.
+    /// When the last run ended.
     last_run_at: Option<Timestamp>,
-    /// What is left due of the users that were looked at last, by step.
+    /// Work left due for the users looked at last, by step.
     due: BTreeMap<&'static str, usize>,
-    /// Steps and users that are tried again later, because they failed.
+    /// Steps and users whose retry is pending after a failure.
     backing_off: usize,
-    /// Users the sweep has still to come to.
+    /// Users that the sweep has not reached yet.
     sweep_waiting: usize,
 }
 
-/// Does what is due.
+/// Runs due steps.
 pub(crate) struct Maintenance {
     engine: Arc<Engine>,
-    /// Only this user's memory is looked at; none: everybody's.
+    /// Restricts maintenance to this user. `None`: all users.
     only: Option<UserId>,
     options: MaintenanceOptions,
     metrics: Arc<Metrics>,
@@ -129,7 +130,7 @@ impl Maintenance {
         }
     }
 
-    /// Looks at one user's memory only.
+    /// Restricts maintenance to one user.
     pub(crate) fn only(self, user: UserId) -> Self {
         Self { only: Some(user), ..self }
     }
@@ -138,8 +139,8 @@ impl Maintenance {
         self.policy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does what is due until the server is to stop. `is_busy` says whether a request is being worked on. Ends at most one piece
-    /// of one step after `stopping` turns true.
+    /// Runs due steps until the server stops. `is_busy` says whether a request is being answered. After `stopping`
+    /// turns true, at most one more unit of work of one step is done.
     pub(crate) async fn run(
         self: Arc<Self>,
         mut stopping: watch::Receiver<bool>,
@@ -167,7 +168,7 @@ impl Maintenance {
                 }
             };
             if ended.is_err() {
-                tracing::error!("maintenance panicked; it goes on with the next user");
+                tracing::error!("maintenance panicked; it continues with the next user");
             }
             if is_last {
                 return;
@@ -175,7 +176,7 @@ impl Maintenance {
         }
     }
 
-    /// One look, and at most one run.
+    /// One check, and at most one run.
     fn round(&self, is_busy: &dyn Fn() -> bool) {
         if is_busy() {
             return;
@@ -193,7 +194,7 @@ impl Maintenance {
         }
     }
 
-    /// The next user of a sweep that begins now, if one does.
+    /// The next user of a new sweep, if one is due.
     fn swept(&self) -> Option<Job> {
         let now = self.started.elapsed();
         if !self.policy().wants_users(now) {
@@ -245,23 +246,19 @@ impl Maintenance {
                 self.metrics.maintenance.ran(report);
                 let faults = report.steps.iter().filter_map(|one| Some((one.step, one.fault.as_ref()?)));
                 for (step, fault) in faults {
-                    tracing::warn!(
-                        step = step.as_str(),
-                        fault,
-                        "a step of maintenance failed; it is tried again later"
-                    );
+                    tracing::warn!(step = step.as_str(), fault, "a step of maintenance failed; it is retried later");
                 }
                 if report.fault.is_some() { "held" } else { "ok" }
             }
             Err(error) => {
-                tracing::warn!(%error, "a memory cannot be maintained; it is tried again later");
+                tracing::warn!(%error, "a memory cannot be maintained; it is retried later");
                 "error"
             }
         };
         self.metrics.took("maintain_memory", word, start.elapsed().as_secs_f64());
     }
 
-    /// Waits while requests are worked on. False if the rest is to be left for later.
+    /// Waits while requests are being answered. False if the rest must be left for later.
     fn goes_on(&self, is_busy: &dyn Fn() -> bool) -> bool {
         let start = Instant::now();
         while !self.is_stopping.load(Ordering::SeqCst) {
@@ -276,7 +273,7 @@ impl Maintenance {
         false
     }
 
-    /// How maintenance stands in this process.
+    /// State of maintenance in this process.
     pub(crate) fn status(&self) -> MaintenanceStatus {
         let Tally { left, backing_off, sweep_waiting } = self.policy().tally();
         MaintenanceStatus {

@@ -1,4 +1,4 @@
-//! Memory for a request: asked on threads that may block, a bounded number at a time, and not longer than a request waits.
+//! Recall for the proxy: runs on blocking threads with bounded concurrency and a deadline.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,36 +14,36 @@ use crate::metrics::Metrics;
 use crate::progress::{Progress, WatchedWork};
 use crate::word_caches::{Gone, WordCache};
 
-/// Share of the deadline a model may use: the rest is for answering without it.
+/// Share of the deadline, in percent, that a model may use; the rest is for recall without it.
 const MEANING_PERCENT: u32 = 60;
-/// Blocks kept, and how long after their last use.
+/// Maximum number of cached blocks, and how long they are kept after their last use.
 const BLOCKS_MAX: usize = 1024;
 const KEPT_FOR: Duration = Duration::from_secs(300);
 
-/// What a request wants to know.
+/// A query for the memory of a request.
 #[derive(Debug, Clone)]
 pub(crate) struct MemoryQuery {
     pub(crate) user: UserId,
     pub(crate) session: String,
-    /// The name of the turn it is for.
+    /// Key of the turn.
     pub(crate) turn: String,
     pub(crate) query: String,
-    /// What stands in the request itself.
+    /// Texts that the request already contains.
     pub(crate) present: BTreeSet<String>,
     pub(crate) max_tokens: usize,
     pub(crate) at: When,
 }
 
-/// What memory says to a request, in two parts; either is empty if there is nothing to say.
+/// The memory for a request, in two parts, either of which may be empty.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
-    /// What is the same for every request of the user.
+    /// The same for every request of the user.
     pub(crate) stable: String,
-    /// What is for this turn.
+    /// Specific to this turn.
     pub(crate) changing: String,
     pub(crate) ids: Vec<String>,
     pub(crate) tokens: usize,
-    /// True if recall had to do without something.
+    /// True if recall had to do without an optional part.
     pub(crate) is_degraded: bool,
 }
 
@@ -53,26 +53,26 @@ impl Block {
     }
 }
 
-/// What came of asking.
+/// Outcome of a query.
 #[derive(Debug)]
 pub(crate) enum Recalled {
     Block(Arc<Block>),
-    /// Not in time.
+    /// The deadline passed.
     Late,
     Failed(Error),
 }
 
-/// What a block is for: the user, the turn and the budget.
+/// Key of a block: user, turn and token budget.
 pub(crate) type Purpose = (UserId, String, usize);
 
-/// The blocks of the last turns. A turn that is sent again, or goes on with results of tools, gets the block it had: an
-/// upstream's cache of the prefix holds, and a retry is the same request.
+/// Cache of recent blocks. A turn that is sent again, or continues with tool results, gets its earlier block, so
+/// retries are identical and an upstream's prefix cache stays valid.
 #[derive(Default)]
 pub(crate) struct Blocks(Mutex<HashMap<Purpose, KeptBlock>>);
 
 struct KeptBlock {
     used: Instant,
-    /// The user's epoch before the block was made.
+    /// The user's epoch before the block was built.
     epoch: Option<ErasureEpoch>,
     block: Arc<Block>,
 }
@@ -82,7 +82,8 @@ impl Blocks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The block for a purpose, unless something was erased since it was made. An empty one holds no words and stays.
+    /// The block for a purpose, unless something was erased since it was built. An empty block has no words and stays
+    /// valid.
     pub(crate) fn get(&self, purpose: &Purpose, epoch: Option<ErasureEpoch>) -> Option<Arc<Block>> {
         let mut blocks = self.kept();
         let kept = blocks.get_mut(purpose)?;
@@ -117,7 +118,7 @@ impl WordCache for Blocks {
     }
 }
 
-/// Where requests get their memory from.
+/// Provides requests with memory.
 pub(crate) struct MemorySource {
     engine: Arc<Engine>,
     slots: Arc<Semaphore>,
@@ -128,7 +129,7 @@ pub(crate) struct MemorySource {
 }
 
 impl MemorySource {
-    /// `recalls_max`: how many ask at a time.
+    /// `recalls_max`: maximum number of concurrent recalls.
     pub(crate) fn new(
         engine: Arc<Engine>,
         recalls_max: usize,
@@ -139,12 +140,12 @@ impl MemorySource {
         Self { engine, slots: Arc::new(Semaphore::new(recalls_max)), recalls_max, metrics, progress, blocks }
     }
 
-    /// True while somebody asks.
+    /// True while a recall is running.
     pub(crate) fn is_asked(&self) -> bool {
         self.slots.available_permits() < self.recalls_max
     }
 
-    /// The block for a request, if it is there in time. What is late goes on and its result is dropped.
+    /// The block for a request, if it is available in time. A late recall runs on, and its result is dropped.
     #[tracing::instrument(name = "search_memory", skip_all, fields(
         gen_ai.operation.name = "search_memory",
         gen_ai.memory.record.count = tracing::field::Empty,
@@ -169,7 +170,7 @@ impl MemorySource {
             Recalled::Late => "late",
             Recalled::Failed(error) => {
                 span.record("error.type", "recall");
-                tracing::warn!(%error, "memory could not be read; the request goes on without");
+                tracing::warn!(%error, "memory could not be read; the request goes on without it");
                 "error"
             }
         };
@@ -190,7 +191,7 @@ impl MemorySource {
         tokio::task::spawn_blocking(work).await.map_err(|_| stopped())?
     }
 
-    /// The first event of a user's ledger; none without one, and none if the engine does not say in time.
+    /// The first event of a user's ledger; `None` if there is no ledger, or no answer in time.
     pub(crate) async fn ledger(&self, user: &UserId, within: Duration) -> Option<EventId> {
         let (engine, user, progress) = (self.engine.clone(), user.clone(), self.progress.clone());
         let asked = tokio::task::spawn_blocking(move || {
@@ -202,10 +203,10 @@ impl MemorySource {
     }
 }
 
-/// The block for a request: the one it had, or a new one.
+/// The block for a request: the cached one, or a new one.
 fn block(engine: &Engine, blocks: &Blocks, wanted: MemoryQuery, deadline: Duration) -> Result<Arc<Block>, Error> {
     let purpose = (wanted.user.clone(), wanted.turn, wanted.max_tokens);
-    // Asked before the block is made: what is erased meanwhile makes it stale.
+    // Read before the block is built, so that an erasure in between makes it stale.
     let epoch = erasure_epoch(engine, &wanted.user)?;
     if wanted.at == When::Now
         && let Some(block) = blocks.get(&purpose, epoch)
@@ -228,7 +229,7 @@ fn block(engine: &Engine, blocks: &Blocks, wanted: MemoryQuery, deadline: Durati
             tokens: context.tokens,
             is_degraded: context.degraded.is_some(),
         },
-        // Whoever has no memory yet has nothing to be told.
+        // A user without a memory gets an empty block.
         Err(Error::NotFound(_)) if wanted.at == When::Now => Block::default(),
         Err(other) => return Err(other),
     };

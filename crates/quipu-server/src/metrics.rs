@@ -1,4 +1,4 @@
-//! What the server counts. No label names a user, a session or a model's words.
+//! Metrics of the server. No label contains a user, a session or text from a model.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::maintenance::Figures;
 
-/// What was done, and what came of it.
+/// An operation and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct Operation {
     pub(crate) operation: &'static str,
@@ -27,18 +27,18 @@ pub(crate) struct Operation {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct Proxied {
     pub(crate) upstream: String,
-    /// The status the client saw.
+    /// Status sent to the client.
     pub(crate) status: u16,
     pub(crate) memory_status: &'static str,
 }
 
-/// What came of a turn.
+/// Outcome of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct TurnLabel {
     pub(crate) outcome: &'static str,
 }
 
-/// What was asked of a language model.
+/// A call of a language model and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Call {
     purpose: &'static str,
@@ -53,29 +53,29 @@ struct Tokens {
     direction: &'static str,
 }
 
-/// What a language model is asked for.
+/// Purpose of a call of a language model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Asking {
     purpose: &'static str,
 }
 
-/// Why something waits for a person.
+/// Kind of a review.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Waiting {
     kind: &'static str,
 }
 
-/// A request, by the route that answered it: a path of the table of routes, never one that somebody sent.
+/// A request, by the route that answered it: a path from the routing table, never one sent by a client.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct RouteLabel {
     pub(crate) http_request_method: &'static str,
-    /// Empty if no route has the path.
+    /// Empty if no route matches.
     pub(crate) http_route: String,
-    /// `2xx` and the like.
+    /// Status class, such as `2xx`.
     pub(crate) http_response_status_class: &'static str,
 }
 
-/// Every figure there is.
+/// All metrics of the server.
 pub struct Metrics {
     registry: Registry,
     pub(crate) operations: Family<Operation, Histogram>,
@@ -99,12 +99,13 @@ pub struct Metrics {
     model_answered: Mutex<Option<Instant>>,
 }
 
-/// From a tenth of a millisecond to about half a minute.
+/// Buckets from 0.1 ms to about 30 s.
 fn durations() -> Histogram {
     Histogram::new(exponential_buckets(0.0001, 2.5, 15))
 }
 
-/// OpenTelemetry's bounds for `http.server.request.duration`, and smaller ones: most answers take less than the least of those.
+/// OpenTelemetry's buckets for `http.server.request.duration`, with smaller ones added, because most responses are
+/// faster than its smallest.
 fn request_durations() -> Histogram {
     Histogram::new([
         0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0,
@@ -112,7 +113,7 @@ fn request_durations() -> Histogram {
 }
 
 impl Metrics {
-    /// All at zero.
+    /// All metrics at zero.
     #[must_use]
     pub fn new() -> Self {
         let mut whole = Registry::default();
@@ -138,24 +139,24 @@ impl Metrics {
             stalled: Gauge::default(),
             model_answered: Mutex::default(),
         };
-        // Named as OpenTelemetry's conventions for HTTP name it, so that dashboards made for those show it.
+        // Named by OpenTelemetry's conventions for HTTP, so that existing dashboards work.
         whole.register_with_unit(
             "http_server_request_duration",
-            "How long it took until an answer began, by route",
+            "Time until the response began, by route",
             Unit::Seconds,
             all.requests.clone(),
         );
         let registry = whole.sub_registry_with_prefix("quipu");
         registry.register_with_unit(
             "operation_duration",
-            "How long operations of memory took",
+            "Duration of memory operations",
             Unit::Seconds,
             all.operations.clone(),
         );
         registry.register("proxy_requests", "Requests passed on, by what memory did for them", all.proxied.clone());
         registry.register("recall_results", "Items in a block of memory", all.recall_results.clone());
         registry.register("context_tokens", "Tokens of a block of memory", all.context_tokens.clone());
-        registry.register("proxy_turns", "Turns that came through the proxy, by what came of them", all.turns.clone());
+        registry.register("proxy_turns", "Turns that came through the proxy, by outcome", all.turns.clone());
         registry.register("queue_depth", "Exchanges that wait to be recorded", all.queue_depth.clone());
         registry.register("connections", "Open connections", all.connections.clone());
         registry.register(
@@ -163,49 +164,45 @@ impl Metrics {
             "Connections closed because there were too many",
             all.connections_refused.clone(),
         );
-        registry.register("llm_calls", "Questions to language models, by what came of them", all.llm_calls.clone());
-        registry.register("llm_tokens", "Tokens of questions and answers", all.llm_tokens.clone());
+        registry.register("llm_calls", "Calls of language models, by outcome", all.llm_calls.clone());
+        registry.register("llm_tokens", "Tokens of prompts and answers", all.llm_tokens.clone());
         registry.register_with_unit(
             "llm_duration",
-            "How long questions took, over all attempts",
+            "Duration of calls of language models, over all attempts",
             Unit::Seconds,
             all.llm_durations.clone(),
         );
-        registry.register("review_pending", "What waits for a person, in open memories", all.reviews.clone());
+        registry.register("review_pending", "Reviews that wait for a person, in open memories", all.reviews.clone());
         registry.register(
             "unsummarized_turns",
-            "Closed exchanges nobody has told yet, in open memories",
+            "Closed exchanges without a summary, in open memories",
             all.unsummarized.clone(),
         );
         registry.register("open_memories", "Memories held open", all.open_memories.clone());
-        registry.register(
-            "stalled",
-            "1 while a background step makes no progress, as /health/ready",
-            all.stalled.clone(),
-        );
-        registry.register_with_unit("memory", "What open memories take", Unit::Bytes, all.memory_bytes.clone());
+        registry.register("stalled", "1 while a background step is stalled, as in /health/ready", all.stalled.clone());
+        registry.register_with_unit("memory", "Memory used by open memories", Unit::Bytes, all.memory_bytes.clone());
         all.maintenance.register(registry);
         all.registry = whole;
         all
     }
 
-    /// One operation that took so many seconds.
+    /// Records the duration of an operation, in seconds.
     pub(crate) fn took(&self, operation: &'static str, outcome: &'static str, seconds: f64) {
         self.operations.get_or_create(&Operation { operation, outcome }).observe(seconds);
     }
 
-    /// One request that was answered after so many seconds.
+    /// Records the duration of a request, in seconds.
     pub(crate) fn answered(&self, request: &RouteLabel, seconds: f64) {
         self.requests.get_or_create(request).observe(seconds);
     }
 
-    /// One turn, and what came of it: `recorded`, `known`, `partial`, `dropped`, `forgotten`, `late`,
-    /// `refused`, `unsummarized`.
+    /// Counts a turn by its outcome: `recorded`, `known`, `partial`, `dropped`, `forgotten`, `late`, `refused`,
+    /// `unsummarized`.
     pub(crate) fn turn(&self, outcome: &'static str) {
         self.turns.get_or_create(&TurnLabel { outcome }).inc();
     }
 
-    /// How things stand in the memories that are open.
+    /// Sets the gauges of the open memories.
     pub(crate) fn stands(&self, standing: &Gauges) {
         let figure = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         for kind in ReviewKind::ALL {
@@ -217,22 +214,22 @@ impl Metrics {
         self.memory_bytes.set(figure(standing.bytes));
     }
 
-    /// Notes whether a background step makes no progress.
+    /// Records whether a background step is stalled.
     pub(crate) fn is_stalled(&self, is_stalled: bool) {
         self.stalled.set(i64::from(is_stalled));
     }
 
-    /// Notes that a language model answered.
+    /// Records that a language model answered.
     pub(crate) fn note_model_answer(&self, at: Instant) {
         *self.model_answered.lock().unwrap_or_else(PoisonError::into_inner) = Some(at);
     }
 
-    /// When a language model answered last, if one ever did.
+    /// Time of the last answer of a language model, if there was one.
     pub(crate) fn last_model_answer(&self) -> Option<Instant> {
         *self.model_answered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All figures as text.
+    /// All metrics as text.
     pub(crate) fn page(&self) -> Result<String, fmt::Error> {
         let mut page = String::new();
         encode(&mut page, &self.registry)?;

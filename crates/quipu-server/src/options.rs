@@ -1,4 +1,4 @@
-//! What a server is told: where to listen, whom to ask, and every bound it keeps.
+//! Options of the server: addresses, upstreams and limits.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -10,30 +10,31 @@ use quipu_engine::{Engine, Result};
 use crate::maintenance::MaintenanceOptions;
 use crate::mcp::McpOptions;
 
-/// What a server is told. The default listens on `127.0.0.1:7077`, knows no upstream, and remembers for the user `me`.
+/// Options of the server. The defaults listen on `127.0.0.1:7077`, have no upstream, and use the memory of the user
+/// `me`.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
-    /// Where to listen. On any other than a loopback address every request needs a key.
+    /// Address to listen on. On any address other than loopback, every request needs a key.
     pub addr: SocketAddr,
-    /// Names besides loopback's own under which it may be asked, as `Host` has them (`name` or `name:port`).
+    /// Accepted values of `Host` (`name` or `name:port`) besides the loopback names.
     pub allow_hosts: Vec<String>,
-    /// Every request needs a key, on loopback too; default off.
+    /// Require a key for every request, also on loopback. Off by default.
     pub needs_key: bool,
-    /// Whose memory it is if a request does not say.
+    /// User of requests that name none.
     pub user: Option<UserId>,
-    /// Where requests may go.
+    /// Upstreams that requests may be passed on to.
     pub upstreams: Vec<Upstream>,
-    /// How long a request waits for its memory; then it goes on without.
+    /// Time limit of a recall; after it the request goes on without memory.
     pub recall_within: Duration,
-    /// Tokens of memory in one request, unless it says otherwise.
+    /// Token budget of memory in a request, unless the request sets another.
     pub max_tokens: usize,
-    /// What is decided about MCP.
+    /// Options of MCP.
     pub mcp: McpOptions,
-    /// Fills the memory of a user with demo data and says whose it is; without it the inspector does not offer any.
+    /// Fills a memory with demo data and returns its user; without it the inspector offers no demo.
     pub demo: Option<fn(&Engine) -> Result<UserId>>,
-    /// What the server does by itself.
+    /// Options of background maintenance.
     pub maintenance: MaintenanceOptions,
-    /// Every other bound.
+    /// All other limits.
     pub bounds: Bounds,
 }
 
@@ -55,7 +56,7 @@ impl Default for ServerOptions {
     }
 }
 
-/// How an upstream is spoken to.
+/// Protocol of an upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
     /// `POST {base_url}/chat/completions`, `/responses`, `/embeddings`; `GET {base_url}/models`.
@@ -64,88 +65,89 @@ pub enum Wire {
     Anthropic,
 }
 
-/// Where memory stands in a request. What is the same for every request of a user stands at the end of the system text; this says
-/// where the part stands that is for one turn.
+/// Position of the changing part of memory in a request. The stable part, which is the same for every request of a
+/// user, is always at the end of the system text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Placement {
-    /// After the user's last words, as a text of its own in the same message. Everything up to and with those words stays as it
-    /// was, so an upstream's cache of the prefix holds, and no chat template meets a role it does not expect.
+    /// After the user's last message, as a separate text in the same message. Everything up to and including that
+    /// message stays unchanged, so an upstream's prefix cache remains valid, and no chat template sees an unexpected
+    /// role.
     #[default]
     Turn,
-    /// At the end of the system text. Tools and system text stay cached, the conversation after them does not.
+    /// At the end of the system text. Tools and system text stay cached; the conversation after them does not.
     System,
 }
 
-/// A language model's server that requests may be passed on to.
+/// A language model server that requests may be passed on to.
 #[derive(Debug, Clone)]
 pub struct Upstream {
-    /// Its name, for `/proxy/{name}/…`, metrics and messages.
+    /// Name used in `/proxy/{name}/…`, metrics and messages.
     pub name: String,
-    /// As the client libraries take it: with `/v1` for OpenAI, without for Anthropic.
+    /// Base URL as client libraries take it: with `/v1` for OpenAI, without for Anthropic.
     pub base_url: String,
-    /// How it is spoken to.
+    /// Protocol of the upstream.
     pub wire: Wire,
-    /// Sent in place of a key of Quipu's. A caller's own key goes through unchanged.
+    /// Key sent in place of a Quipu key. A caller's own key is passed through unchanged.
     pub key: Option<String>,
-    /// It is asked for models whose names begin with one of these; without any, for all that no other one claims.
+    /// Prefixes of the models it serves. If empty, it serves all models that no other upstream claims.
     pub models: Vec<String>,
-    /// Where the block of memory stands.
+    /// Position of the changing part of memory.
     pub placement: Placement,
 }
 
-/// What a server bears, in one place.
+/// Limits of the server.
 #[derive(Debug, Clone)]
 pub struct Bounds {
-    /// Connections at a time; more are closed at once.
+    /// Concurrent connections; further ones are closed immediately.
     pub connections_max: usize,
-    /// How long the head of a request may take to arrive; also how long a connection may idle between two.
+    /// Time limit for the head of a request; also for an idle connection between two requests.
     pub head_within: Duration,
-    /// Bytes of a request's head.
+    /// Maximum size of a request's head, in bytes.
     pub head_bytes_max: usize,
-    /// Headers of a request.
+    /// Maximum number of headers of a request.
     pub headers_max: usize,
-    /// How long the body of a request may take to arrive.
+    /// Time limit for the body of a request.
     pub body_within: Duration,
-    /// Bytes of a request's body.
+    /// Maximum size of a proxied or large body, in bytes.
     pub body_bytes_max: usize,
-    /// Bytes of a request's body on a path of Quipu's own.
+    /// Maximum size of a body on a path of Quipu's own, in bytes.
     pub api_body_bytes_max: usize,
-    /// Verbs at work at a time for requests on such paths, and how long a request waits for its turn.
+    /// Concurrent operations for requests on such paths.
     pub verbs_max: usize,
-    /// See `verbs_max`.
+    /// How long such a request waits for its turn.
     pub verb_waits: Duration,
-    /// Callers at a time that are told events as they come.
+    /// Concurrent event streams.
     pub streams_max: usize,
-    /// Requests a second that one key may make in the long run, and at once.
+    /// Requests a second allowed for each key in the long run.
     pub requests_per_second: u32,
-    /// See `requests_per_second`.
+    /// Requests allowed for each key at once (the burst).
     pub requests_at_once: u32,
-    /// How long a client may take nothing of what is written to it.
+    /// Time limit for a client that does not read what is sent to it.
     pub write_within: Duration,
-    /// How long an upstream may take to accept a connection.
+    /// Time limit for connecting to an upstream.
     pub connect_within: Duration,
-    /// How long an upstream may be silent.
+    /// How long an upstream may send nothing.
     pub upstream_idle: Duration,
-    /// Recalls at a time; more than `limit::UNFINISHED_MAX` would do without meaning.
+    /// Concurrent recalls; those above `limit::UNFINISHED_MAX` would run without vectors.
     pub recalls_max: usize,
-    /// Exchanges that are appended at a time; of one user always one after the other.
+    /// Concurrent appends; those of one user are always sequential.
     pub recordings_max: usize,
-    /// How long a request, and the end of an answer, waits until its words are durable. After that it goes on, says so
-    /// (`degraded`, or the outcome `late` in the metrics), and the words are still appended.
+    /// How long a request, and the end of a reply, waits for its messages to be durable. After that it goes on, reports
+    /// this (`degraded`, or the outcome `late` in the metrics), and the append continues.
     pub append_within: Duration,
-    /// After how long an append, a recall or a probe of the engine counts as stalled: `/health/ready` then says no.
+    /// Time after which an append, a recall or a probe of the engine counts as stalled, and `/health/ready` fails.
     pub stalled_after: Duration,
-    /// The same for reading what was appended, counted from its begin or from a language model's last answer. To be
-    /// longer than one question to a model may take.
+    /// The same for reading recorded messages, measured from its start or from a language model's last answer. Must be
+    /// longer than one call of a model may take.
     pub reading_stalled_after: Duration,
-    /// Users at a time whose recorded turns are read and told. More take the processor from those who wait for an answer.
+    /// Users whose recorded turns are processed concurrently. Higher values take processor time from requests.
     pub studies_max: usize,
-    /// Turns that wait to be recorded; with more, requests go through without being remembered, and say so.
+    /// Turns waiting to be recorded. Above it, requests go through without being recorded, and report this.
     pub turns_waiting_max: usize,
-    /// Bytes of a reply's text that are remembered; the rest is cut, and the turn flagged.
+    /// Maximum size of a recorded reply, in bytes; the rest is cut, and the turn is marked as partial.
     pub reply_bytes_max: usize,
-    /// How long open answers get to end once the server is to stop, and after that how long waiting turns get to be
-    /// appended. Twice this is less than [`STOPS_WITHIN`](crate::STOPS_WITHIN).
+    /// On shutdown: time for open responses to end, and then again for waiting turns to be appended. Twice this must be
+    /// less than [`STOPS_WITHIN`](crate::STOPS_WITHIN).
     pub drain_within: Duration,
 }
 

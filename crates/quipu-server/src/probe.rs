@@ -1,4 +1,4 @@
-//! Whether store and engine answer: asked one at a time, so that an engine that hangs holds one thread and not more.
+//! Health probe of store and engine: one at a time, so that an engine that hangs blocks one thread only.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,14 +8,14 @@ use tokio::sync::watch;
 
 use crate::progress::{Progress, WatchedWork};
 
-/// What a probe found: how things stand, or why the store does not answer.
+/// Result of a probe: the gauges, or the error of the store.
 type ProbeResult = Result<Gauges, String>;
 
-/// Asks store and engine. Takes the locks of the engine and of every open memory, as requests do.
+/// Probes store and engine. Takes the locks of the engine and of every open memory, as requests do.
 pub(crate) struct Probe {
     engine: Arc<Engine>,
     progress: Arc<Progress>,
-    /// The probe that is going on; everybody who asks meanwhile waits for the same one.
+    /// The probe in progress, which concurrent callers share.
     running: Mutex<Option<watch::Receiver<Option<ProbeResult>>>>,
 }
 
@@ -28,10 +28,10 @@ impl Probe {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How things stand in the memories that are open.
+    /// The gauges of the open memories.
     ///
     /// # Errors
-    /// `Unavailable` if the store says so, or if there is no answer within the time.
+    /// `Unavailable` if the store fails, or does not respond within the time.
     pub(crate) async fn ask(self: &Arc<Self>, within: Duration) -> Result<Gauges, Error> {
         let mut running = self.join();
         let answered = tokio::time::timeout(within, running.wait_for(Option::is_some)).await;
@@ -43,7 +43,7 @@ impl Probe {
         }
     }
 
-    /// The probe that is going on, or a new one.
+    /// The probe in progress, or a new one.
     fn join(self: &Arc<Self>) -> watch::Receiver<Option<ProbeResult>> {
         let mut running = self.running();
         if let Some(going_on) = running.as_ref() {
@@ -64,7 +64,7 @@ impl Probe {
     }
 }
 
-/// Lets the next one ask anew, also after a panic.
+/// Ends the probe when dropped, also after a panic.
 struct Over<'a>(&'a Probe);
 
 impl Drop for Over<'_> {

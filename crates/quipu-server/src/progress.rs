@@ -1,4 +1,4 @@
-//! Work that is going on in the background, and whether any of it has stopped making progress.
+//! Watches background work and detects steps that make no progress.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,16 +9,16 @@ use tokio::time::Instant;
 use crate::metrics::Metrics;
 use crate::options::Bounds;
 
-/// A kind of work that is watched.
+/// A kind of watched work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum WatchedWork {
-    /// Appending words of an exchange.
+    /// Appending an exchange.
     Append,
-    /// Reading and telling what was appended. An answer of a language model counts as progress.
+    /// Reading and summarising recorded messages. An answer of a language model counts as progress.
     Read,
-    /// Making a block of memory for a request.
+    /// Building a block of memory for a request.
     Recall,
-    /// Asking store and engine whether they answer.
+    /// Probing store and engine.
     Probe,
 }
 
@@ -33,7 +33,7 @@ impl WatchedWork {
     }
 }
 
-/// A step that takes longer than its bound.
+/// A step that exceeds its time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stalled {
     pub(crate) work: WatchedWork,
@@ -41,7 +41,7 @@ pub(crate) struct Stalled {
     pub(crate) since: Duration,
 }
 
-/// The steps that are going on.
+/// The steps in progress.
 pub(crate) struct Progress {
     steps: Mutex<Steps>,
     metrics: Arc<Metrics>,
@@ -55,7 +55,7 @@ struct Steps {
     running: BTreeMap<u64, (WatchedWork, Instant)>,
 }
 
-/// A step that is going on until this is dropped.
+/// A step in progress; ends when dropped.
 pub(crate) struct Step {
     progress: Arc<Progress>,
     number: u64,
@@ -85,7 +85,7 @@ impl Progress {
         Step { progress: self.clone(), number }
     }
 
-    /// The step that is longest over its bound, if one is.
+    /// The step that exceeds its limit by most, if any.
     pub(crate) fn stalled(&self) -> Option<Stalled> {
         self.stalled_at(Instant::now())
     }

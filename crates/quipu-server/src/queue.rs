@@ -1,5 +1,5 @@
-//! Words on their way into the ledger: appended at once, of one user one after the other, of all users a bounded number at
-//! a time. Nothing here waits for what is made of words later: that is [`reading`]'s.
+//! The queue of exchanges to append: sequential for each user, with bounded concurrency over all users. Processing
+//! recorded messages is the task of [`reading`].
 
 mod exchange;
 mod reading;
@@ -22,32 +22,32 @@ use crate::options::Bounds;
 use crate::progress::{Progress, WatchedWork};
 use crate::word_caches::{Gone, WordCache};
 
-/// After a store that is not available is asked again, so often and so much later.
+/// Delays before each retry of an unavailable store.
 const AGAIN_AFTER: [Duration; 3] = [Duration::from_millis(200), Duration::from_secs(1), Duration::from_secs(5)];
 
-/// A place in the queue, held from before a request is passed on until its exchange is recorded. Clones share it.
+/// A permit for one exchange, acquired before its request is passed on and held until it is recorded. Clones share it.
 #[derive(Clone)]
 pub(crate) struct QueueSlot(#[expect(dead_code, reason = "held, not read")] Arc<OwnedSemaphorePermit>);
 
-/// What is known of an append when its caller goes on.
+/// State of an append when its caller continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// The words are durable.
+    /// The messages are durable.
     Durable,
-    /// They are not durable yet and still being appended.
+    /// The append is still in progress.
     Delayed,
-    /// They were not recorded and will not be.
+    /// The messages were not recorded and will not be.
     Lost,
 }
 
-/// Whether words that are being appended become durable.
+/// An append in progress.
 pub(crate) struct Pending {
     outcome: oneshot::Receiver<Durability>,
     within: Duration,
 }
 
 impl Pending {
-    /// Waits until the words are durable, but no longer than an append may hold up a request.
+    /// Waits for the outcome, at most as long as an append may delay a request.
     pub(crate) async fn settled(self) -> Durability {
         match tokio::time::timeout(self.within, self.outcome).await {
             Ok(Ok(outcome)) => outcome,
@@ -57,34 +57,34 @@ impl Pending {
     }
 }
 
-/// An exchange in its user's line.
+/// An exchange in its user's queue.
 struct Waiting {
     exchange: Exchange,
     place: QueueSlot,
-    /// True if nothing more comes of the exchange, so that it may be read.
+    /// True if the exchange is complete and may be read.
     ends: bool,
     outcome: oneshot::Sender<Durability>,
 }
 
-/// What waits for one user.
+/// The queue of one user.
 #[derive(Default)]
 struct UserQueue {
     waiting: VecDeque<Waiting>,
-    /// Since when the exchange before them is being appended.
+    /// Start of the append in progress.
     busy_since: Option<Instant>,
 }
 
-/// Users of whom something is read and told, with the conversations that have something new since.
+/// Users whose messages are being processed, with the sessions that have new ones since.
 type Reading = HashMap<UserId, BTreeSet<Option<String>>>;
 
 /// The queue.
 pub(crate) struct Queue {
     engine: Arc<Engine>,
-    /// A language model reads once so many messages wait.
+    /// Number of messages to collect before a language model reads them.
     read_together: usize,
     metrics: Arc<Metrics>,
     progress: Arc<Progress>,
-    /// Users something is appended for, with what waits behind it.
+    /// Users with an append in progress, and their queues.
     lines: Mutex<HashMap<UserId, UserQueue>>,
     reading: Mutex<Reading>,
     readers: Arc<Semaphore>,
@@ -97,7 +97,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// To be made inside the runtime that does the work.
+    /// Must be called inside the runtime that does the work.
     pub(crate) fn new(engine: Arc<Engine>, bounds: &Bounds, metrics: Arc<Metrics>, progress: Arc<Progress>) -> Self {
         Self {
             engine,
@@ -116,24 +116,24 @@ impl Queue {
         }
     }
 
-    /// Lets a language model wait until so many messages are there to be read. Something else has to see to it that the last
-    /// ones are read, too: maintenance does, after a silence.
+    /// Sets the number of messages to collect before a language model reads them. The last ones are read by
+    /// maintenance, after a period of silence.
     pub(crate) fn reading_together(self, messages: usize) -> Self {
         Self { read_together: messages, ..self }
     }
 
-    /// A place for one exchange; waits for one as long as the request can wait.
+    /// Acquires a place for one exchange; `None` if there is none in time.
     pub(crate) async fn place(&self, within: Duration) -> Option<QueueSlot> {
         let place = tokio::time::timeout(within, self.places.clone().acquire_owned()).await;
         place.ok().and_then(Result::ok).map(Arc::new).map(QueueSlot)
     }
 
-    /// True if there is a place now.
+    /// True if a place is free.
     pub(crate) fn has_room(&self) -> bool {
         self.places.available_permits() > 0
     }
 
-    /// How many wait or are being appended.
+    /// Number of exchanges waiting or being appended.
     pub(crate) fn depth(&self) -> i64 {
         self.metrics.queue_depth.get()
     }
@@ -147,8 +147,8 @@ impl Queue {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts an exchange behind those of its user. It is appended whether the caller waits for that or not. `ends` says that
-    /// nothing more comes of the exchange; words that are durable already are not appended again.
+    /// Queues an exchange behind those of its user. It is appended whether or not the caller waits. `ends` states that
+    /// the exchange is complete; messages that are durable already are not appended again.
     pub(crate) fn push(self: &Arc<Self>, exchange: Exchange, place: QueueSlot, ends: bool) -> Pending {
         self.metrics.queue_depth.inc();
         let (outcome, told) = oneshot::channel();
@@ -157,7 +157,7 @@ impl Queue {
         let mut lines = self.lines();
         if let Some(line) = lines.get_mut(&user) {
             line.waiting.push_back(waiting);
-            // Where the line does not move, only the first requests wait for it.
+            // If the queue is stuck, only the first requests wait for it.
             let waited = line.busy_since.map_or(Duration::ZERO, |since| since.elapsed());
             return Pending { outcome: told, within: self.append_within.saturating_sub(waited) };
         }
@@ -168,7 +168,7 @@ impl Queue {
         Pending { outcome: told, within: self.append_within }
     }
 
-    /// The next exchange of a user; forgets the user if there is none.
+    /// The next exchange of a user; removes the user if there is none.
     fn next(&self, user: &UserId) -> Option<Waiting> {
         let mut lines = self.lines();
         let next = lines.get_mut(user).and_then(|line| {
@@ -181,7 +181,7 @@ impl Queue {
         next
     }
 
-    /// Appends what waits for one user until nothing does.
+    /// Appends the queue of one user until it is empty.
     async fn work_off(self: Arc<Self>, user: UserId) {
         while let Some(waiting) = self.next(&user) {
             let session = waiting.ends.then(|| waiting.exchange.session.clone());
@@ -195,13 +195,13 @@ impl Queue {
         self.went.notify_waiters();
     }
 
-    /// Appends one exchange. Whoever waits for it learns of the first fault; it is tried again all the same.
+    /// Appends one exchange. The caller learns of the first error; retries continue in the background.
     async fn append(&self, waiting: Waiting) {
         let Waiting { exchange, place: _place, outcome, .. } = waiting;
         let mut outcome = Some(outcome);
         let mut tell = |durability| {
             if let Some(outcome) = outcome.take() {
-                // Nobody may be waiting any more.
+                // The caller may no longer be waiting.
                 let _ = outcome.send(durability);
             }
         };
@@ -226,20 +226,20 @@ impl Queue {
                     return tell(Durability::Lost);
                 }
             }
-            // Without a worker: a full disk holds up nobody else.
+            // Without holding a worker, so that a full disk does not delay other users.
             if let Some(pause) = pauses.next() {
                 tokio::time::sleep(*pause).await;
             }
         }
     }
 
-    /// Begins no more reading: what is not read is left to the next start.
+    /// Starts no more reading; the next start continues.
     pub(crate) fn stop_reading(&self) {
         self.is_stopping.store(true, Ordering::SeqCst);
     }
 
-    /// Stops reading, and waits until nothing waits to be appended or is being read; returns how many exchanges are not
-    /// recorded when the time is up.
+    /// Stops reading, and waits until all appends and reads have ended; returns the number of exchanges not recorded
+    /// within the time.
     pub(crate) async fn drain(&self, within: Duration) -> usize {
         self.stop_reading();
         let empty = async {
@@ -261,7 +261,7 @@ impl WordCache for Queue {
         if gone != Gone::Deleted {
             return;
         }
-        // What is being appended just now looks for itself whether its ledger is still there.
+        // The append in progress checks for itself whether its ledger still exists.
         let dropped = self.lines().get_mut(user).map_or(0, |line| line.waiting.drain(..).count());
         for _ in 0..dropped {
             self.metrics.queue_depth.dec();

@@ -1,4 +1,4 @@
-//! From options to a server that listens, and to its end.
+//! Starts, runs and stops the server.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, mpsc};
@@ -13,7 +13,7 @@ use crate::http::{self, Hosts};
 use crate::metrics::Metrics;
 use crate::options::ServerOptions;
 
-/// A server that listens and answers nobody yet.
+/// A bound server that does not accept requests yet.
 pub struct Server {
     listener: TcpListener,
     addr: SocketAddr,
@@ -21,17 +21,17 @@ pub struct Server {
     warming: Arc<quipu_engine::Engine>,
 }
 
-/// Where a server listens.
+/// The bound address.
 #[derive(Debug, Clone, Copy)]
 pub struct Bound {
-    /// The address, with the port it got.
+    /// Address, with the actual port.
     pub addr: SocketAddr,
 }
 
-/// How a server ended.
+/// Outcome of a shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drained {
-    /// Exchanges that could not be recorded in time.
+    /// Number of exchanges that could not be recorded in time.
     pub lost: usize,
 }
 
@@ -39,9 +39,9 @@ impl Server {
     /// Binds the address.
     ///
     /// # Errors
-    /// - `Refused`: the address is not loopback's and there is no key, so whoever reached it could read every memory.
-    /// - `Invalid`: two upstreams of one name, or one whose address is none.
-    /// - `Unavailable`: the port is taken.
+    /// - `Refused`: the address is not loopback and no key exists, so anyone who can reach it could read every memory.
+    /// - `Invalid`: two upstreams have the same name, or one has an invalid address.
+    /// - `Unavailable`: the port is in use.
     pub async fn bind(parts: ServerParts, options: ServerOptions) -> Result<Self> {
         check(&options)?;
         if !options.addr.ip().is_loopback() {
@@ -65,16 +65,16 @@ impl Server {
         Ok(Self { listener, addr, app: Arc::new(App::new(parts, options)?), warming })
     }
 
-    /// Where it listens.
+    /// The bound address.
     pub fn bound(&self) -> Bound {
         Bound { addr: self.addr }
     }
 
-    /// Answers until `stop`; then lets open answers end and waiting turns be recorded, within the bound for each. Nothing that
-    /// was acknowledged waits for that: it is durable. What is not read yet is left to the next start.
+    /// Serves until `stop` completes; then lets open responses end and waiting turns be recorded, within the limit for
+    /// each. Acknowledged messages are durable already. Messages not processed yet are left to the next start.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Drained {
         let engine = self.warming;
-        // A model is read when it is first needed, which is better done now than while somebody waits.
+        // Loads the model now, so that the first request does not wait for it.
         tokio::task::spawn_blocking(move || {
             if let Err(error) = engine.embedder().embed(&["warm"]) {
                 tracing::warn!(%error, "the embedding model cannot be read: memory is found by words only");
@@ -93,7 +93,7 @@ impl Server {
         let maintenance = self.app.maintenance.clone().run(self.app.stopping.subscribe(), move || busy.is_busy());
         let maintenance = tokio::spawn(maintenance);
         http::run(self.listener, router, &bounds, self.app.metrics.clone(), stop).await;
-        // Maintenance ends after the piece it is at; what hangs is left behind, and is due at the next start.
+        // Maintenance ends after its current piece; if that hangs it is abandoned, and is due again at the next start.
         let ended = tokio::time::timeout(bounds.drain_within, maintenance);
         let (lost, _) = tokio::join!(self.app.queue.drain(bounds.drain_within), ended);
         Drained { lost }
@@ -130,24 +130,24 @@ fn check(options: &ServerOptions) -> Result<()> {
     Ok(())
 }
 
-/// How long a server takes to end at most, once it is interrupted.
+/// Maximum duration of a shutdown after an interrupt.
 pub const STOPS_WITHIN: Duration = Duration::from_secs(7);
 
-/// What the thread that waits for the end is told.
+/// A message to the thread that waits for the end.
 enum ShutdownSignal {
     Listens(Bound),
     Interrupted,
     Ended(Result<Drained>),
 }
 
-/// Serves until it is interrupted (Ctrl-C, SIGTERM). `ready` is told where it listens.
+/// Serves until an interrupt (Ctrl-C, SIGTERM). Calls `ready` with the bound address.
 ///
-/// Returns at most [`STOPS_WITHIN`] after the interrupt, whatever hangs: an upstream, a model, the store, or a thread of the
-/// server. What hangs by then is left behind and ends with the process; the ledger is as after a kill, with everything in it
-/// that was acknowledged.
+/// Returns at most [`STOPS_WITHIN`] after the interrupt, even if an upstream, a model, the store or a thread of the
+/// server hangs. Hanging work ends with the process; the ledger is then as after a kill and contains everything that
+/// was acknowledged.
 ///
 /// # Errors
-/// As [`Server::bind`]; `Unavailable` if the process can have no threads.
+/// Those of [`Server::bind`]; `Unavailable` if no threads can be created.
 pub fn serve(parts: ServerParts, options: ServerOptions, ready: impl FnOnce(Bound)) -> Result<Drained> {
     let no_threads = |error: std::io::Error| Error::Unavailable(format!("no threads to serve with: {error}"));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(no_threads)?;
@@ -157,7 +157,7 @@ pub fn serve(parts: ServerParts, options: ServerOptions, ready: impl FnOnce(Boun
     let signals = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(no_threads)?;
     let interrupted = interrupts(&signals).map_err(no_threads)?;
     let serving = tell.clone();
-    // The threads of the runtime may all hang, so neither the end nor the interrupt is waited for on one of them.
+    // Waits on a separate thread, because all threads of the runtime may hang.
     std::thread::Builder::new()
         .name("quipu-serve".to_owned())
         .spawn(move || {
@@ -170,7 +170,7 @@ pub fn serve(parts: ServerParts, options: ServerOptions, ready: impl FnOnce(Boun
                     })
                     .await)
             });
-            // A recall nobody waits for any more does not hold up the end.
+            // Abandoned recalls must not delay the end.
             runtime.shutdown_background();
             let _ = serving.send(ShutdownSignal::Ended(drained));
         })
@@ -185,7 +185,7 @@ pub fn serve(parts: ServerParts, options: ServerOptions, ready: impl FnOnce(Boun
     await_end(&told, stop, &metrics, ready)
 }
 
-/// Waits for the end, and for the interrupt that brings it about.
+/// Waits for the end of the server, stopping it on an interrupt.
 fn await_end(
     told: &mpsc::Receiver<ShutdownSignal>,
     stop: oneshot::Sender<()>,
@@ -205,7 +205,7 @@ fn await_end(
             ShutdownSignal::Interrupted => break,
         }
     }
-    // Nobody listens any more if the server has ended by itself meanwhile; that is told next.
+    // Fails if the server has ended meanwhile, which the loop sees next.
     let _ = stop.send(());
     loop {
         match told.recv_timeout(STOPS_WITHIN) {
@@ -213,14 +213,14 @@ fn await_end(
             Ok(ShutdownSignal::Listens(_) | ShutdownSignal::Interrupted) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => return Err(gone()),
             Err(mpsc::RecvTimeoutError::Timeout) => {
-                tracing::error!("the server did not end in time: what hangs is left behind");
+                tracing::error!("the server did not end in time: hanging work is abandoned");
                 return Ok(Drained { lost: usize::try_from(metrics.queue_depth.get()).unwrap_or(0) });
             }
         }
     }
 }
 
-/// Ends at Ctrl-C and, where there is one, at SIGTERM. From the call on neither ends the process by itself.
+/// Completes at Ctrl-C or, where available, SIGTERM. From the call on, neither ends the process by itself.
 #[cfg(unix)]
 fn interrupts(runtime: &tokio::runtime::Runtime) -> std::io::Result<impl Future<Output = ()> + Send + use<>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -235,7 +235,7 @@ fn interrupts(runtime: &tokio::runtime::Runtime) -> std::io::Result<impl Future<
     })
 }
 
-/// Ends at Ctrl-C.
+/// Completes at Ctrl-C.
 #[cfg(not(unix))]
 fn interrupts(_: &tokio::runtime::Runtime) -> std::io::Result<impl Future<Output = ()> + Send + use<>> {
     Ok(async {

@@ -1,8 +1,8 @@
-//! Everything in the server that keeps words of a user beyond the request that brought them.
+//! Registry of the caches that hold users' words beyond a request.
 //!
-//! Each such place is a [`WordCache`] and stands in the one list that [`App`](crate::app::App) keeps. An erasure or a deletion
-//! through this server tells all of them. Another process may erase in the same folder, so telling is not enough: each of
-//! them also compares the [`ErasureEpoch`](quipu_engine::ErasureEpoch) of what it holds with the present one before it uses it.
+//! Each is a [`WordCache`] in the list of [`App`](crate::app::App). An erasure or a deletion through this server
+//! notifies all of them. Another process may erase in the same folder, so each cache also compares the
+//! [`ErasureEpoch`](quipu_engine::ErasureEpoch) of an entry with the current one before use.
 
 use std::sync::Arc;
 
@@ -11,23 +11,23 @@ use quipu_core::id::UserId;
 /// What happened to words of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gone {
-    /// Something that was recorded is erased. Words that are still to be recorded are not concerned.
+    /// Recorded words were erased. Words that are not recorded yet are unaffected.
     Erased,
-    /// The user is deleted with everything.
+    /// The user was deleted with everything.
     Deleted,
 }
 
-/// A place that keeps words of users.
+/// A cache that holds words of users.
 pub(crate) trait WordCache: Send + Sync {
-    /// Drops what it holds of a user and may no longer be used.
+    /// Drops the entries of a user that may no longer be used.
     fn forget(&self, user: &UserId, gone: Gone);
 
-    /// Number of entries it holds of a user.
+    /// Number of entries of a user.
     #[cfg(test)]
     fn held(&self, user: &UserId) -> usize;
 }
 
-/// All places that keep words of users.
+/// All caches that hold words of users.
 pub(crate) struct WordCaches(Vec<Arc<dyn WordCache>>);
 
 impl WordCaches {
@@ -35,12 +35,12 @@ impl WordCaches {
         Self(all)
     }
 
-    /// Tells every one of them.
+    /// Notifies every cache.
     pub(crate) fn forget(&self, user: &UserId, gone: Gone) {
         self.0.iter().for_each(|cache| cache.forget(user, gone));
     }
 
-    /// Entries of a user, cache by cache.
+    /// Number of entries of a user in each cache.
     #[cfg(test)]
     pub(crate) fn held(&self, user: &UserId) -> Vec<usize> {
         self.0.iter().map(|cache| cache.held(user)).collect()

@@ -89,7 +89,7 @@ fn a_memory_in_files() {
     place.check(&["files", "rebuild"], "off", 0, &["files up to date"]);
     assert_eq!(quipu_files(&place.vault()), files);
 
-    place.check(&["erase", "--yes", "--because", "asked", told], "off", 0, &["plain files written anew"]);
+    place.check(&["erase", "--yes", "--because", "asked", told], "off", 0, &["plain files rewritten"]);
     let left =
         quipu_files(&place.vault()).into_iter().find(|(_, bytes)| String::from_utf8_lossy(bytes).contains("Marta"));
     assert_eq!(left.map(|(path, _)| path), None);
@@ -120,7 +120,7 @@ fn a_memory_handed_on() {
     here.check(&["export", "--format", "json"], "off", 0, &["\"quipu_export.v1\"", "I moved to Porto in March"]);
     here.check(&["export", "--format", "markdown"], "off", 0, &["# Memory of me", "- User lives in Porto"]);
     here.check(&["export", "--format", "mem0"], "off", 0, &["\"memories\"", "\"memory\": \"User lives in Porto\""]);
-    here.check(&["export", "--format", "bundle", "--dry-run"], "off", 0, &["would be handed on"]);
+    here.check(&["export", "--format", "bundle", "--dry-run"], "off", 0, &["would be exported"]);
     assert!(!here.0.path().join("data/signing.key").exists());
     let file = here.0.path().join("me.bundle");
     let file = file.to_str().unwrap();

@@ -95,7 +95,7 @@ fn what_cannot_be_meant_is_refused_in_words() {
         (upstream("base_url = \"http://there/v1\"\nkey_env = \"NOBODY_SET_THIS\""), &["serve"], 2, "NOBODY_SET_THIS"),
         (upstream("base_url = \"http://localhost:7077/v1\""), &["serve"], 2, "which is this server"),
         (upstream("base_url = \"http://there/v1\"\nkey = \"sk-1\""), &["serve"], 2, "unknown field"),
-        ("[serve]\notlp_endpoint = \"collector:4318\"\n".to_owned(), &["serve"], 2, "no http address for spans"),
+        ("[serve]\notlp_endpoint = \"collector:4318\"\n".to_owned(), &["serve"], 2, "not an http address for spans"),
         ("[serve]\nmax_tokens = 100000000\n".to_owned(), &["serve"], 2, "max_tokens"),
     ] {
         let output = Place::new(&config).run(args);

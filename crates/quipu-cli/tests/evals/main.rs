@@ -176,7 +176,7 @@ fn files_of_details_that_are_none() {
         ("", "is empty"),
         ("\n\n", "is empty"),
         (&good[..40], "line 1: the line breaks off"),
-        (&format!("{good}\n{good}\n"), "line 2: \"1\" is there twice"),
+        (&format!("{good}\n{good}\n"), "line 2: \"1\" occurs twice"),
         ("{\"question\":\"q\"}\n", "line 1: missing field `id`"),
         ("[1]\n", "line 1:"),
     ] {

@@ -123,8 +123,8 @@ fn packs_are_measured_for_every_shape_and_size() {
         assert!(framing > 5.0 && framing < 120.0, "{largest}");
         assert_eq!(place.lines("details.jsonl").len(), questions);
     }
-    place.text(&["packs", &place.path("l.json")], &["(default)", "single-hop", "framing a line"]);
-    place.refuses(&["packs", &place.file("bad.json", "{}")], 2, &["none of the known shapes"]);
+    place.text(&["packs", &place.path("l.json")], &["(default)", "single-hop", "framing per line"]);
+    place.refuses(&["packs", &place.file("bad.json", "{}")], 2, &["unknown format"]);
     place.refuses(&["packs", &place.path("b.json"), "--kind", "locomo"], 2, &["b.json"]);
 }
 
@@ -223,7 +223,7 @@ fn answers_are_judged_kept_and_not_asked_again() {
     let (file, out) = (place.file("beam.json", &beam()), place.path("run"));
     let args = ["answers", &file, "--model", "chat", "--out", &out, "--parallel", "1"];
     // The key is no longer accepted in the middle: what was answered is kept.
-    place.refuses(&args, 5, &["key", "run it again to go on"]);
+    place.refuses(&args, 5, &["key", "run the command again to continue"]);
     assert_eq!(place.lines("run/replies.ndjson").len(), 3);
     server.rescript(FakeScript::making(model));
     let report = place.json(&args);

@@ -1,10 +1,11 @@
-//! Which questions are asked if not all are: spread evenly over conversations and groups, and a few of many are among more.
+//! Chooses a subset of the questions, spread evenly over conversations and groups. A small subset is part of any larger
+//! one.
 
 use super::super::bootstrap;
 use super::super::corpus::{EvalQuestion, EvalSample};
 use super::super::worlds::WorldRng;
 
-/// The first `most` questions in an order that follows from the seed. Places of the conversation and of the question.
+/// The first `most` questions in a seeded order, as indices of the conversation and of the question.
 pub(super) fn chosen(
     told: &[EvalSample],
     is_wanted: impl Fn(&EvalQuestion) -> bool,
@@ -19,7 +20,7 @@ pub(super) fn chosen(
     dice.shuffle(&mut groups);
     let mut places: Vec<usize> = (0..told.len()).collect();
     dice.shuffle(&mut places);
-    // A list for each group of each conversation, in an order of its own.
+    // One shuffled list for each group of each conversation.
     let mut list = |conversation: usize, group: &str| -> Vec<usize> {
         let all = told[conversation].asked.iter().enumerate();
         let own = all.filter(|(_, asked)| asked.group == group && is_wanted(asked));
@@ -28,7 +29,7 @@ pub(super) fn chosen(
         own
     };
     let mut cells = Vec::new();
-    // Diagonals: as long as there are others, the next one is of another group and of another conversation.
+    // Walks diagonals, so that the next question is of another group and another conversation as long as there are any.
     for shift in 0..places.len() {
         for (number, group) in groups.iter().enumerate() {
             let conversation = places[(number + shift) % places.len()];
@@ -40,7 +41,7 @@ pub(super) fn chosen(
     (0..longest).flat_map(round).take(most).collect()
 }
 
-/// Fixed: the same questions every time.
+/// Fixed, so that the questions are the same every time.
 pub(super) const SEED: u64 = bootstrap::SEED;
 
 #[cfg(test)]

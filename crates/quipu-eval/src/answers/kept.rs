@@ -1,4 +1,4 @@
-//! What was asked and answered, kept in a folder, so that a run that broke off is continued and nothing is paid twice.
+//! The folder of prompts and replies, from which an interrupted run continues without repeating paid requests.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -10,11 +10,11 @@ use quipu_engine::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a folder is of. Another run needs another folder.
+/// Identifies the run of a folder. Another run needs another folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RunIs {
     pub(super) kind: String,
-    /// Hash of the file.
+    /// Hash of the file of questions.
     pub(super) file: String,
     pub(super) memory: String,
     pub(super) model: String,
@@ -24,7 +24,7 @@ pub(super) struct RunIs {
     pub(super) prompts: String,
 }
 
-/// What a model was asked for.
+/// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Step {
@@ -36,22 +36,22 @@ impl Step {
     pub(super) const ALL: [Self; 2] = [Self::Answer, Self::Judge];
 }
 
-/// One request and what came of it: a line of `replies.ndjson`.
+/// One request and its result: a line of `replies.ndjson`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Reply {
-    /// The question.
+    /// Id of the question.
     pub(super) id: String,
     pub(super) step: Step,
     pub(super) system: String,
     pub(super) prompt: String,
     pub(super) text: String,
-    /// What was asked for as JSON.
+    /// The structured reply, if JSON was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) json: Option<Value>,
-    /// Why there is no reply, if the model would not give one however often it is asked.
+    /// Why there is no reply, if the model refuses permanently.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) fault: Option<String>,
-    /// Tokens of the pack in an answer's prompt.
+    /// Tokens of the pack in the prompt for an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) pack_tokens: Option<usize>,
     pub(super) input_tokens: u64,
@@ -70,10 +70,10 @@ struct State {
 }
 
 impl AnswerFolder {
-    /// Opens a folder, or makes it. A last line that breaks off is taken out.
+    /// Opens or creates a folder. Removes a truncated last line.
     ///
     /// # Errors
-    /// `Invalid` if it is of another run, or holds a line that is none; `Unavailable` if it cannot be written.
+    /// `Invalid` if the folder belongs to another run or has a malformed line; `Unavailable` if it cannot be written.
     pub(super) fn open(folder: &Path, run: &RunIs) -> Result<Self> {
         let cannot = |path: &Path, error: &std::io::Error| {
             Error::Unavailable(format!("cannot write {}: {error}", path.display()))
@@ -85,7 +85,7 @@ impl AnswerFolder {
             Ok(text) if serde_json::from_str::<RunIs>(&text).ok().as_ref() == Some(run) => {}
             Ok(_) => {
                 let advice = "the file, the models, the size of packs or the prompts differ; give another folder";
-                return Err(Error::Invalid(format!("{} is of another run: {advice}", about.display())));
+                return Err(Error::Invalid(format!("{} belongs to another run: {advice}", about.display())));
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 std::fs::write(&about, written).map_err(|error| cannot(&about, &error))?;

@@ -1,4 +1,4 @@
-//! Answers, end to end: the pack of a question is given to a model, and what it answers is judged by the benchmark's rule.
+//! End-to-end answers: a model gets the pack of each question, and its answer is judged by the benchmark's rule.
 
 mod chosen;
 mod kept;
@@ -22,17 +22,17 @@ use quipu::system::SystemEntropy;
 
 use kept::{AnswerFolder, Reply, RunIs, Step};
 
-/// The roles of the settings that answer and judge.
+/// The default roles in the settings for answering and judging.
 const CHAT: &str = "chat";
 const JUDGE: &str = "judge";
 
-/// What is measured, and by whom.
+/// What is measured, with which models.
 pub(super) struct AnswersOptions<'a> {
     pub(super) file: &'a Path,
     pub(super) kind: Option<CorpusKind>,
-    /// A role of the settings, or a model's name at the endpoint of `[models.chat]`.
+    /// A role in the settings, or a model's name at the endpoint of `[models.chat]`.
     pub(super) model: &'a str,
-    /// The same, at that of `[models.judge]`.
+    /// The same, at the endpoint of `[models.judge]`.
     pub(super) judge: Option<&'a str>,
     pub(super) questions: usize,
     pub(super) tokens: usize,
@@ -88,7 +88,7 @@ pub(super) fn answers(
     Measurement::of(&report, report::in_words)
 }
 
-/// What the folder is of.
+/// Describes the run of the folder.
 fn run_is(corpus: &Corpus, wanted: &AnswersOptions<'_>, models: &Models) -> Result<RunIs> {
     let bytes = std::fs::read(wanted.file)
         .map_err(|error| Error::NotFound(format!("cannot read {}: {error}", wanted.file.display())))?;
@@ -109,7 +109,7 @@ struct Models {
     judge: Arc<RemoteModel>,
 }
 
-/// The model of a role's table, or one of another name at the endpoint of the usual role, or else of `[models.chat]`.
+/// The model of a role's table, or a model by name at the endpoint of the default role, or else of `[models.chat]`.
 fn model(
     environment: &dyn Environment,
     book: &Arc<ModelUsage>,
@@ -141,7 +141,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Asks all questions, several at a time. The first fault that asking again may mend ends it; what was answered is kept.
+    /// Asks all questions, several at a time. Stops at the first error that a retry may fix; replies so far stay
+    /// stored.
     fn ask_all(&self, subjects: &[PreparedMemory<'_>], parallel: usize) -> Result<()> {
         let all: Vec<(&PreparedMemory<'_>, &EvalQuestion)> =
             subjects.iter().flat_map(|subject| subject.told.asked.iter().map(move |asked| (subject, asked))).collect();
@@ -170,7 +171,10 @@ impl Run<'_> {
         });
         let Some(error) = stopped.into_inner().unwrap_or_else(PoisonError::into_inner) else { return Ok(()) };
         let done = done.into_inner();
-        self.output.hint(&format!("{done} of {} questions are answered and kept; run it again to go on", all.len()));
+        self.output.hint(&format!(
+            "{done} of {} questions are answered and stored; run the command again to continue",
+            all.len()
+        ));
         Err(error)
     }
 
@@ -196,7 +200,7 @@ impl Run<'_> {
     }
 }
 
-/// Asks a model. That it will not answer is a reply too; anything else that goes wrong may go well another time.
+/// Calls a model. A refusal is a reply too; any other error may succeed when retried.
 fn reply(model: &RemoteModel, request: &CompletionRequest, (id, step): (&str, Step)) -> Result<Reply> {
     let outcome = model.complete(request, Duration::MAX);
     let mut reply = Reply {

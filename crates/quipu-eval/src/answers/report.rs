@@ -1,4 +1,4 @@
-//! The share of questions that are answered rightly.
+//! Reports the share of correct answers.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::kept::{AnswerFolder, Step};
 use super::prompts;
 use crate::render;
 
-/// The one figure: right or wrong, or the mean of a rubric's lines.
+/// The only figure: 1 if right and 0 if wrong, or the mean over the lines of a rubric.
 const SCORE: &str = "score";
 
 /// What was measured.
@@ -24,7 +24,7 @@ pub(super) struct About {
     pub(super) memory: &'static str,
     pub(super) model: String,
     pub(super) judge: String,
-    /// The most a pack may cost.
+    /// Token budget of a pack.
     pub(super) tokens: usize,
 }
 
@@ -35,14 +35,14 @@ pub(super) struct Report {
     #[serde(flatten)]
     all: Figures,
     by_ability: BTreeMap<String, Figures>,
-    /// Tokens of the packs, mean.
+    /// Mean tokens of the packs.
     pack_tokens: f64,
-    /// Of both models, together.
+    /// Of both models together.
     input_tokens: u64,
     output_tokens: u64,
-    /// Questions the model would not answer: they count as wrong.
+    /// Questions that the model refused to answer; they count as wrong.
     not_answered: usize,
-    /// Questions without a judgement that can be used: they do not count.
+    /// Questions without a usable judgement; they do not count.
     not_judged: usize,
 }
 

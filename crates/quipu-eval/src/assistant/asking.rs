@@ -1,4 +1,4 @@
-//! Asking, and what of the answer counts.
+//! Asks the questions and computes their figures.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,19 +16,19 @@ use super::super::packed::Packed;
 use super::shares_a_word;
 use crate::render;
 
-/// Sizes of packs.
+/// Pack sizes in tokens.
 pub(super) const PACK_SIZES: [usize; 2] = [500, 1500];
-/// Longest piece of a text in the list of questions, in characters.
+/// Longest excerpt in the list of questions, in characters.
 const EXCERPT_CHARS: usize = 70;
 const DEPTHS: [usize; 3] = [1, 5, 10];
 /// The kind of question that needs all of its turns.
 const TOGETHER: &str = "several";
 
-/// What the first hit of a question is.
+/// Kind of the first hit of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum First {
-    /// A statement read from a turn that answers, or with the answer in its text.
+    /// A statement extracted from an answering turn, or containing the answer.
     Statement,
     /// A turn that answers.
     Turn,
@@ -54,7 +54,7 @@ impl First {
 /// A question that was asked.
 pub(super) struct Answered {
     pub(super) asked: EvalQuestion,
-    /// Its figures; those in which less is better, too.
+    /// Its figures, including those of which less is better.
     pub(super) scores: Scores,
     pub(super) shares_a_word: bool,
     pub(super) verdict: Verdict,
@@ -71,7 +71,7 @@ pub(super) struct Answered {
 pub(super) struct Detail<'a> {
     #[serde(flatten)]
     pub(super) line: ResultLine,
-    /// Figures in which less is better.
+    /// Figures of which less is better.
     costs: Scores,
     verdict: Verdict,
     first: First,
@@ -81,7 +81,7 @@ pub(super) struct Detail<'a> {
     words: Option<ShownWords<'a>>,
 }
 
-/// What people said, shown on request only.
+/// Personal content, shown on request only.
 #[derive(Debug, Serialize)]
 struct ShownWords<'a> {
     answer: Option<&'a str>,
@@ -92,7 +92,7 @@ struct ShownWords<'a> {
 }
 
 impl Detail<'_> {
-    /// What `--detail` prints of it.
+    /// The row that `--detail` prints.
     pub(super) fn row(&self) -> Vec<String> {
         let found = self.line.metrics.get("turn.recall.10").map_or("–".to_owned(), |share| format!("{share:.2}"));
         let first = self.words.as_ref().map(|words| render::excerpt(words.first_text, EXCERPT_CHARS));
@@ -108,7 +108,7 @@ impl Detail<'_> {
     }
 }
 
-/// True for figures in which less is better.
+/// True for figures of which less is better.
 fn is_cost(name: &str) -> bool {
     name == "outdated_first" || name == "first.wrong" || name.ends_with(".noise")
 }
@@ -145,15 +145,15 @@ impl Answered {
     }
 }
 
-/// A request, and what was put before it.
+/// A request, and what was injected into its prompt.
 pub(super) struct Requested {
     pub(super) bears: bool,
     pub(super) tokens: usize,
-    /// The share of the turns that matter that was there.
+    /// The share of the relevant turns that was injected.
     pub(super) there: Option<f64>,
 }
 
-/// One person's memory being asked.
+/// The memory of one person, with everything needed to ask it.
 pub(super) struct Asking<'a> {
     engine: &'a Engine,
     subject: &'a PreparedMemory<'a>,
@@ -179,7 +179,7 @@ impl<'a> Asking<'a> {
         if asked.answerable {
             let deep = quipu_engine::recall(self.engine, user, &self.subject.deep(&asked.question))?;
             let turns = heard.ranked_turns(&deep.hits);
-            // Turns that answer alone say the same twice: any of them will do, unless several are needed together.
+            // Any one of several turns that answer will do, unless the question needs all of them.
             let share_of = if asked.group == TOGETHER { metrics::recall } else { metrics::any_of };
             for depth in DEPTHS {
                 scores.insert(format!("turn.recall.{depth}"), share_of(&turns, &gold, depth));
@@ -244,7 +244,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Whether an outdated turn, or what was read from such turns only, stands before the first that answers.
+    /// Whether an outdated turn, or an item read from such turns only, ranks above the first that answers.
     fn outdated_first(&self, hits: &[Answer], asked: &EvalQuestion) -> bool {
         let is_in = |turns: &[&str], wanted: &[String]| wanted.iter().any(|turn| turns.contains(&turn.as_str()));
         let decided = hits.iter().find_map(|hit| {

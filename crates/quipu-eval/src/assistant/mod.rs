@@ -1,4 +1,4 @@
-//! Assistant: people who chat with their assistant over months, what they and their agents ask later, and what of it
+//! Assistant: people who chat with their assistant over months, the questions they and their agents ask later, and what
 //! reaches the model.
 
 mod asking;
@@ -15,16 +15,16 @@ use super::heard;
 use super::lines::Out;
 use crate::environment::{Environment, Measurement, Output};
 
-/// Makes the noise; each person has another.
+/// Base seed of the noise; it differs between people.
 const SEED: u64 = 2_026;
 
 /// What is measured.
 pub(super) struct AssistantOptions<'a> {
     pub(super) place: &'a Path,
-    /// Unrelated turns in each memory.
+    /// Unrelated turns added to each memory.
     pub(super) noise: usize,
     pub(super) words_only: bool,
-    /// Whether what people said may be shown.
+    /// Whether personal content may be printed.
     pub(super) detail: bool,
     pub(super) out: Option<&'a Path>,
 }
@@ -68,7 +68,7 @@ pub(super) fn assistant(
     Measurement::of(&report::Report::of(about, &answers, &requests, wanted.detail), report::in_words)
 }
 
-/// True if a question and a text have a content word in common, names in the question aside.
+/// True if a question and a text share a content word, apart from names in the question.
 fn shares_a_word(question: &str, text: &str) -> bool {
     let is_name = |word: &&str| word.starts_with(char::is_uppercase);
     let names: String = question.split_whitespace().filter(is_name).collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! Turns that answer nothing: what else somebody talks about with their assistant, told into the same memory.
+//! Noise: unrelated turns with the assistant, added to the same memory.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use super::super::worlds::WorldRng;
 
 const WORDS: &str = include_str!("noise.toml");
 
-/// Turns of one session.
+/// Turns in a session.
 const SESSION: usize = 20;
-/// The time over which they are spread.
+/// The period over which they are spread.
 const YEAR: SignedDuration = SignedDuration::from_hours(24 * 365);
-/// Numbers in a sentence are below this.
+/// Upper bound of numbers in a sentence, exclusive.
 const NUMBERS: usize = 90;
 
 #[derive(Deserialize)]
@@ -31,8 +31,8 @@ struct Speaker {
     lines: Vec<String>,
 }
 
-/// So many turns by user and assistant in turn, in sessions spread over the year before `until`, the earliest first. The
-/// same seed gives the same turns.
+/// Makes this many turns, alternating between user and assistant, in sessions spread over the year before `until`,
+/// earliest first. The same seed gives the same turns.
 pub(super) fn chats(seed: u64, turns: usize, until: Timestamp) -> Result<Vec<Value>> {
     let words: NoiseWords =
         toml::from_str(WORDS).map_err(|error| Error::Bug(format!("the words of the noise: {error}")))?;
@@ -55,10 +55,10 @@ pub(super) fn chats(seed: u64, turns: usize, until: Timestamp) -> Result<Vec<Val
     Ok(chats)
 }
 
-/// A line with its places filled in.
+/// Fills the placeholders of a line.
 fn sentence(lists: &BTreeMap<String, Vec<String>>, lines: &[String], dice: &mut WorldRng) -> Result<String> {
     let mut text = dice.pick(lines).cloned().unwrap_or_default();
-    // What is filled in may have a place of its own.
+    // A filled-in value may contain placeholders too.
     while let Some((before, rest)) = text.split_once('{') {
         let broken = || Error::Bug(format!("the words of the noise: {text:?} has a place nothing fits"));
         let (name, behind) = rest.split_once('}').ok_or_else(broken)?;

@@ -1,4 +1,4 @@
-//! The sums, and on request every question.
+//! Reports totals and, on request, every question.
 
 use std::collections::BTreeMap;
 
@@ -22,13 +22,13 @@ const PACKS: [&str; 6] = [
 ];
 const OTHERS: [&str; 2] = ["outdated_first", "verdict.right"];
 
-/// What was asked.
+/// What was measured.
 #[derive(Debug, Serialize)]
 pub(super) struct About {
     /// How the memories were made.
     pub(super) memory: &'static str,
     pub(super) people: usize,
-    /// In all memories, with the noise.
+    /// In all memories, including noise.
     pub(super) turns: usize,
     pub(super) noise_turns: usize,
     pub(super) model: String,
@@ -38,29 +38,29 @@ pub(super) struct About {
 pub(super) struct Report<'a> {
     #[serde(flatten)]
     about: About,
-    /// Questions the chats answer.
+    /// Questions that the chats answer.
     answerable: Figures,
-    /// Those of them that have no content word in common with a turn that answers.
+    /// Those that share no content word with a turn that answers.
     no_shared_word: Figures,
     by_kind: BTreeMap<String, Figures>,
-    /// Verdicts that are right, of all questions.
+    /// Correct verdicts over all questions.
     verdict_right: Figures,
     verdicts: BTreeMap<&'static str, VerdictCount>,
     certainty: Certainty,
-    /// Tokens of packs, mean, by the size asked for.
+    /// Mean tokens of packs, by budget.
     pack_tokens: BTreeMap<usize, f64>,
     requests: Requests,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     details: Vec<Detail<'a>>,
 }
 
-/// Everyday requests, and what a pack of the shipped size puts before them.
+/// Everyday requests, and what a pack of the default size injects for them.
 #[derive(Debug, Serialize)]
 struct Requests {
-    /// Nothing that was told bears on them.
+    /// Requests on which nothing in memory bears.
     unrelated: Injected,
     related: Injected,
-    /// The share of the turns that bear on a request that is in its pack.
+    /// The share of the turns bearing on a request that its pack contains.
     there: Figures,
 }
 
@@ -140,8 +140,8 @@ pub(super) fn in_words(report: &Report<'_>) -> String {
         ]
     };
     let rows = [
-        requests("nothing told bears on it", &report.requests.unrelated),
-        requests("something told bears on it", &report.requests.related),
+        requests("nothing in memory bears on it", &report.requests.unrelated),
+        requests("something in memory bears on it", &report.requests.related),
     ];
     let tokens: Vec<String> = report.pack_tokens.iter().map(|(size, used)| format!("{used:.0} of {size}")).collect();
     let about = &report.about;
@@ -169,7 +169,7 @@ pub(super) fn in_words(report: &Report<'_>) -> String {
     )
 }
 
-/// A line a question.
+/// One line for each question.
 fn details(details: &[Detail<'_>]) -> String {
     if details.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! How long one reader waits for a recall, alone and beside eight threads that append to the same memory.
+//! Recall latency of one reader, alone and beside eight threads that append to the same memory.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,21 +9,21 @@ use serde::Serialize;
 
 use super::{engine, now, seconds, sentence, turn};
 
-/// Turns in the memory before it begins.
+/// Turns in the memory at the start.
 const TURNS: usize = 10_000;
-/// Threads that append.
+/// Appending threads.
 const WRITERS: usize = 8;
-/// Questions asked of the memory each time.
+/// Questions asked in each phase.
 const ASKED: usize = 2_000;
 
-/// Recall as the caller sees it, in milliseconds, without the embedding of a real model.
+/// Recall latency in milliseconds, without a real model's embedding.
 #[derive(Debug, Serialize)]
 pub(super) struct Contention {
     items: usize,
     writers: usize,
     alone: Waits,
     beside: Waits,
-    /// What the writers appended meanwhile.
+    /// Append rate of the writers meanwhile.
     appends_per_second: f64,
 }
 

@@ -1,7 +1,7 @@
-//! Calibrate: how surely memory can tell that it knows an answer, and the numbers by which it does.
+//! Calibrate: fits and tests the probability that memory answers a question.
 //!
-//! Each question of a LoCoMo file is put to its own conversation, which answers it, and, its names replaced, to another
-//! one, which was never told. What is fitted on some conversations is judged on the others.
+//! Each question of a LoCoMo file is put to its own conversation, which answers it, and, with names replaced, to
+//! another conversation, which does not. The fit is tested on conversations it has not seen.
 
 mod putting;
 mod shipped;
@@ -23,27 +23,27 @@ use crate::render;
 
 use putting::Put;
 
-/// Holds the weights of ten signals back a little: the fit must hold for conversations it has not seen.
+/// L2 penalty on the weights of the ten signals, so that the fit generalises to other conversations.
 const RIDGE: f64 = 1.0;
 
 #[derive(Debug, Serialize)]
 struct Report {
     questions: usize,
     answerable: usize,
-    /// Judged on conversations the fit has not seen.
+    /// Tested on conversations the fit has not seen.
     held_out: Certainty,
     /// The same without the stage that compares tokens.
     held_out_without_tokens: Certainty,
-    /// What each verdict was given for.
+    /// Counts for each verdict.
     verdicts: BTreeMap<&'static str, VerdictCount>,
-    /// What a profile of weights takes, with what was fitted on all.
+    /// The reliability curve of the fit on all questions, as a profile stores it.
     reliability: Vec<ReliabilityBin>,
     calibration: Calibration,
     calibration_without_tokens: Calibration,
     thresholds: VerdictThresholds,
 }
 
-/// A question as it was put to a conversation.
+/// A question put to a conversation.
 struct PutQuestion {
     conversation: String,
     answerable: bool,
@@ -55,7 +55,7 @@ struct PutQuestion {
 /// What is measured.
 pub(crate) struct CalibrateOptions<'a> {
     pub(crate) file: &'a Path,
-    /// The calibration as it ships, and no fit.
+    /// Tests the built-in calibration and fits nothing.
     pub(crate) shipped: bool,
     pub(crate) out: Option<&'a Path>,
     pub(crate) plot: Option<&'a Path>,
@@ -112,7 +112,7 @@ fn write(path: &Path, text: &str) -> Result<()> {
 /// The curve as a file of its own.
 fn drawn(curve: &[ReliabilityBin]) -> String {
     let points: Vec<_> = curve.iter().map(|bin| (bin.stated, bin.answerable, bin.questions)).collect();
-    svg::alone(&svg::reliability("Stated probability that memory answers, and the share it does answer", &points))
+    svg::alone(&svg::reliability("Stated probability that memory answers, and the share it answers", &points))
 }
 
 fn ask(engine: &Engine, put: &Put<'_>) -> Result<PutQuestion> {
@@ -130,7 +130,7 @@ fn ask(engine: &Engine, put: &Put<'_>) -> Result<PutQuestion> {
             contested: !answer.contested_by.is_empty(),
             from_user: true,
             of_another: report.decision.of_another,
-            // That is only told of chats with an assistant.
+            // That signal exists only in chats with an assistant.
             may_be_of_another: false,
         }),
     })
@@ -141,11 +141,11 @@ fn fit<'a>(
     signals: impl Fn(&PutQuestion) -> AnswerSignals,
 ) -> Result<Calibration> {
     let examples: Vec<(AnswerSignals, bool)> = asked.map(|one| (signals(one), one.answerable)).collect();
-    let few = || Error::Invalid("the file has too few questions to fit anything by".to_owned());
+    let few = || Error::Invalid("the file has too few questions for a fit".to_owned());
     Calibration::fit(&examples, RIDGE).ok_or_else(few)
 }
 
-/// For each question the probability by a fit that has not seen its conversation.
+/// The probability of each question, by a fit without its conversation.
 fn held_out(asked: &[PutQuestion], signals: impl Fn(&PutQuestion) -> AnswerSignals + Copy) -> Result<Vec<f64>> {
     let mut by_conversation: BTreeMap<&str, Calibration> = BTreeMap::new();
     for one in asked {

@@ -1,4 +1,4 @@
-//! Which questions are put to which memory, and whether it answers them.
+//! Assigns questions to memories, and records whether the memory answers them.
 
 use quipu_engine::{Error, Result};
 
@@ -7,18 +7,18 @@ use super::super::corpus::{Corpus, CorpusKind, PreparedMemory};
 /// A question and the memory it is put to.
 pub(super) struct Put<'a> {
     pub(super) id: String,
-    /// Whose question it is: what is fitted on it is not judged by it.
+    /// The conversation of the question; a fit on it is not tested with the question.
     pub(super) conversation: &'a str,
     pub(super) to: &'a PreparedMemory<'a>,
     pub(super) question: String,
     pub(super) answerable: bool,
 }
 
-/// All questions of a file. LoCoMo has none of its own that cannot be answered, so each of its questions is put to its own
-/// conversation, which answers it, and, its names replaced, to another one, which was never told.
+/// All questions of a file. LoCoMo has no unanswerable questions of its own here, so each of its questions is put to
+/// its own conversation, which answers it, and, with names replaced, to another one, which does not.
 ///
 /// # Errors
-/// `Invalid` for a single conversation of LoCoMo.
+/// `Invalid` for a LoCoMo file with a single conversation.
 pub(super) fn put<'a>(corpus: &Corpus, subjects: &'a [PreparedMemory<'a>]) -> Result<Vec<Put<'a>>> {
     let mut all = Vec::new();
     if corpus.kind == CorpusKind::Locomo && subjects.len() < 2 {
@@ -31,7 +31,7 @@ pub(super) fn put<'a>(corpus: &Corpus, subjects: &'a [PreparedMemory<'a>]) -> Re
             let (id, question, answerable) = (asked.id.clone(), asked.question.clone(), asked.answerable);
             all.push(Put { id, conversation, to: own, question, answerable });
             if corpus.kind == CorpusKind::Locomo {
-                // Every other conversation gets its share, and either speaker the other's place.
+                // All other conversations get an equal share, and either speaker may replace the other.
                 let other = &subjects[(place + 1 + asked.number % (subjects.len() - 1)) % subjects.len()];
                 let speakers = [&own.heard.speakers[..], &other.heard.speakers];
                 all.push(Put {
@@ -47,10 +47,10 @@ pub(super) fn put<'a>(corpus: &Corpus, subjects: &'a [PreparedMemory<'a>]) -> Re
     Ok(all)
 }
 
-/// The question with one conversation's names in the place of another's.
+/// Replaces the names of one conversation in a question by those of another.
 fn renamed(question: &str, [from, to]: [&[String]; 2], turn: usize) -> String {
     let mut text = question.to_owned();
-    // In two steps, so that a name both conversations have is not replaced twice.
+    // In two steps, so that a name common to both conversations is not replaced twice.
     let mark = |at: usize| format!("\u{0}{at}\u{0}");
     for (at, name) in from.iter().enumerate() {
         text = text.replace(name.as_str(), &mark(at));

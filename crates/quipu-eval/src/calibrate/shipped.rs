@@ -1,4 +1,4 @@
-//! The calibration as it ships, judged on a file; nothing is fitted.
+//! Tests the built-in calibration on a file; nothing is fitted.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! People and what they say to their assistant over some months: a file each.
+//! People's messages to their assistant over some months: one file for each person.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::{EvalQuestion, EvalSample, EverydayRequest, chat, json_of, message};
 
-/// Questions the chats do not answer.
+/// Questions that the chats do not answer.
 const UNANSWERABLE: &str = "unanswerable";
 
 #[derive(Deserialize)]
@@ -56,7 +56,7 @@ struct LabelledQuestion {
     bears: Vec<String>,
 }
 
-/// A file, or every `.json` file of a folder, in the order of their names.
+/// Reads a file, or every `.json` file of a folder, in the order of their names.
 pub(super) fn read(place: &Path) -> Result<Vec<EvalSample>> {
     let mut files = vec![place.to_owned()];
     if place.is_dir() {
@@ -86,7 +86,7 @@ fn told(file: &Path, person: Person) -> Result<EvalSample> {
         return Err(wrong(format!("{}: `gold` is empty exactly where a question is unanswerable", one.id)));
     }
     let of_session = |session: &AssistantSession| {
-        // A minute a turn keeps their order.
+        // One minute apart, so that turns keep their order.
         let at = |place: usize| session.date + SignedDuration::from_mins(place as i64);
         let turns = session.turns.iter().enumerate();
         let messages = turns.map(|(place, turn)| message(&turn.id, &turn.role, at(place), &turn.content));

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{EvalQuestion, EvalSample, SkippedQuestions, chat, json_of, message};
 
-/// Questions the chat does not answer.
+/// Questions that the chat does not answer.
 pub(crate) const ABSTENTION: &str = "abstention";
 
 #[derive(Deserialize)]
@@ -93,18 +93,18 @@ pub(super) fn read(file: &Path, skipped: &mut SkippedQuestions) -> Result<Vec<Ev
         .collect()
 }
 
-/// Text or a number as text.
+/// A text, or a number as text.
 fn name(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A day as BEAM writes it, at noon: so it is the same day in nearly every time zone.
+/// Parses a date of BEAM, as noon: that is the same day in nearly every time zone.
 fn day(raw: &str) -> Option<Timestamp> {
     let date = Date::strptime("%B-%d-%Y", raw.trim()).ok()?;
     Some(date.at(12, 0, 0, 0).to_zoned(TimeZone::UTC).ok()?.timestamp())
 }
 
-/// Every id in a list, or in lists under names, however deep; each once.
+/// Collects the distinct ids in nested lists and objects.
 fn ids(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Array(all) => all.iter().for_each(|one| ids(one, found)),

@@ -9,7 +9,7 @@ use quipu_engine::Result;
 use super::super::locomo::{category_name, questions};
 use super::{EvalQuestion, EvalSample, SkippedQuestions};
 
-/// Questions made to mislead have no evidence that answers them.
+/// The category of misleading questions, which have no evidence that answers them.
 const MISLEADING: u8 = 5;
 
 pub(super) fn read(file: &Path, skipped: &mut SkippedQuestions) -> Result<Vec<EvalSample>> {

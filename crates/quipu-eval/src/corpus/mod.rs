@@ -1,4 +1,4 @@
-//! What evaluations ask, whatever the shape of the file: memories to make, and questions with the turns that answer them.
+//! The common form of all evaluation files: memories to make, and questions with the turns that answer them.
 
 mod assistant;
 mod beam;
@@ -21,25 +21,25 @@ use crate::environment::Output;
 /// One question.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct EvalQuestion {
-    /// The same for the same file, whatever is found.
+    /// Its id: the same for the same file in every run.
     pub(super) id: String,
-    /// Its place in its conversation's list.
+    /// Its index in its conversation.
     pub(super) number: usize,
     /// Its category, ability or kind.
     pub(super) group: String,
     pub(super) question: String,
     pub(super) answer: Option<String>,
-    /// What a reply is scored by, line by line, where the benchmark has that.
+    /// The criteria by which a reply is scored, where the benchmark has them.
     pub(super) rubric: Vec<String>,
-    /// The turns that answer it. None for what cannot be answered, and where the file names none.
+    /// The turns that answer it. Empty for unanswerable questions, and where the file names none.
     pub(super) gold: Vec<String>,
-    /// Turns with what held before, or after, what is asked about.
+    /// Turns that state an earlier or later value than the one asked about.
     pub(super) outdated: Vec<String>,
     /// Whether the conversations answer it.
     pub(super) answerable: bool,
 }
 
-/// An everyday request that asks memory nothing.
+/// An everyday request that does not query memory.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct EverydayRequest {
     pub(super) text: String,
@@ -47,28 +47,28 @@ pub(super) struct EverydayRequest {
     pub(super) bears: Vec<String>,
 }
 
-/// One memory to be made, and what is asked of it.
+/// One memory to make, with its questions.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct EvalSample {
     pub(super) user: UserId,
-    /// Chats as `quipu import openai` reads them; none for LoCoMo, whose own import reads the file.
+    /// Chats as `quipu import openai` reads them; empty for LoCoMo, whose own import reads the file.
     chats: Vec<Value>,
     pub(super) asked: Vec<EvalQuestion>,
     pub(super) requests: Vec<EverydayRequest>,
-    /// How long after the last turn it is asked.
+    /// Time between the last turn and the questions.
     later: SignedDuration,
 }
 
-/// What was left out, and why.
+/// What was skipped.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(super) struct SkippedQuestions {
     /// Questions of LoCoMo's category 5.
     pub(super) category_5: usize,
-    /// Ids of evidence that name no turn.
+    /// Ids of evidence that match no turn.
     pub(super) gold_unknown: usize,
 }
 
-/// A file, read.
+/// A parsed file.
 #[derive(Debug, Clone)]
 pub(super) struct Corpus {
     pub(super) kind: CorpusKind,
@@ -77,31 +77,31 @@ pub(super) struct Corpus {
     file: PathBuf,
 }
 
-/// A memory that was made, ready to be asked.
+/// A memory that is ready to be asked.
 pub(super) struct PreparedMemory<'a> {
     pub(super) told: &'a EvalSample,
     pub(super) heard: MemoryTurns,
-    /// When it is asked: "two years ago" is counted from there.
+    /// The time of the questions, to which "two years ago" is relative.
     pub(super) now: Option<Timestamp>,
 }
 
 impl PreparedMemory<'_> {
-    /// The question as any caller asks it.
+    /// Default options for a question.
     pub(super) fn usual(&self, question: &str) -> RecallOptions {
         RecallOptions { now: self.now, ..RecallOptions::of(question) }
     }
 
-    /// The same for all that is found, to count turns by depth.
+    /// Options that return everything found, to count turns by depth.
     pub(super) fn deep(&self, question: &str) -> RecallOptions {
         RecallOptions { k: quipu_core::limit::RECALL_K_MAX, ..self.usual(question) }
     }
 }
 
 impl Corpus {
-    /// Reads a file, or a folder of people. Without a kind it is found out. `only` names some of the conversations.
+    /// Reads a file, or a folder of people. Without a kind, the format is detected. `only` selects conversations.
     ///
     /// # Errors
-    /// `NotFound` for what cannot be read or is not in it, `Invalid` for what has none of the shapes.
+    /// `NotFound` for a missing file or conversation, `Invalid` for an unknown format.
     pub(super) fn open(file: &Path, kind: Option<CorpusKind>, only: &[String]) -> Result<Self> {
         let kind = match kind {
             Some(kind) => kind,
@@ -118,7 +118,7 @@ impl Corpus {
         }
         let mut users = std::collections::BTreeSet::new();
         if let Some(twice) = told.iter().find(|one| !users.insert(&one.user)) {
-            return Err(Error::Invalid(format!("{}: {} is there twice", file.display(), twice.user)));
+            return Err(Error::Invalid(format!("{}: {} occurs twice", file.display(), twice.user)));
         }
         told.retain(|one| only.is_empty() || only.iter().any(|name| one.user.as_str() == name));
         if told.is_empty() {
@@ -127,7 +127,7 @@ impl Corpus {
         Ok(Self { kind, told, skipped, file: file.to_owned() })
     }
 
-    /// The same with these questions only, and with the conversations they are asked of.
+    /// Keeps only these questions and their conversations.
     pub(super) fn of_questions(&self, is_wanted: impl Fn(&EvalQuestion) -> bool) -> Self {
         let mut part = self.clone();
         part.told.iter_mut().for_each(|told| told.asked.retain(&is_wanted));
@@ -135,7 +135,7 @@ impl Corpus {
         part
     }
 
-    /// Makes the memories as `quipu import` does, each of a user of its own; facts are read unless it is words only.
+    /// Makes the memories as `quipu import` does, one user each. Facts are extracted unless it is words only.
     pub(super) fn tell(
         &self,
         engine: &Engine,
@@ -162,7 +162,7 @@ impl Corpus {
 }
 
 impl EvalSample {
-    /// One that is asked so many questions of each group, for tests.
+    /// A sample with this many questions in each group, for tests.
     #[cfg(test)]
     pub(super) fn asking(name: &str, groups: &[&str], each: usize) -> Option<Self> {
         let question = |group: &&str, number: usize| EvalQuestion {
@@ -175,23 +175,23 @@ impl EvalSample {
         Some(Self { user: UserId::parse(name).ok()?, chats, asked, requests, later })
     }
 
-    /// Chats that are told before the others.
+    /// Inserts chats before the others.
     pub(super) fn precede(&mut self, chats: Vec<Value>) {
         self.chats.splice(0..0, chats);
     }
 
-    /// When the first turn was said.
+    /// Time of the first turn.
     pub(super) fn begins(&self) -> Option<Timestamp> {
         self.chats.first()?["messages"][0]["created_at"].as_str()?.parse().ok()
     }
 }
 
-/// A chat as one line of a file of `quipu import openai`.
+/// A chat as one line of a file for `quipu import openai`.
 pub(super) fn chat(session: &str, messages: impl Iterator<Item = Value>) -> Value {
     json!({"session_id": session, "messages": messages.collect::<Vec<_>>()})
 }
 
-/// One message of it.
+/// One message of a chat.
 pub(super) fn message(id: &str, role: &str, said_at: Timestamp, content: &str) -> Value {
     json!({"id": id, "role": role, "created_at": said_at.to_string(), "content": content})
 }
@@ -200,7 +200,7 @@ fn import(engine: &Engine, told: &EvalSample, words_only: bool, watch: quipu_eng
     import_chats(engine, &told.user, &told.chats, words_only, watch)
 }
 
-/// All chats in one go, as the user's own.
+/// Imports all chats at once, as the user's own.
 pub(super) fn import_chats(
     engine: &Engine,
     user: &UserId,
@@ -222,14 +222,14 @@ pub(super) fn import_chats(
     match quipu_engine::ingest_given(engine, ImportFormat::OpenAi, given, &options, watch) {
         (_, Some(fault)) => Err(fault),
         (report, None) => match report.notices.first() {
-            // A turn that is not there would count as one that was not found.
+            // A missing turn would count as not found.
             Some(notice) => Err(Error::Invalid(format!("{}, {}: {}", user, notice.place, notice.reason))),
             None => Ok(()),
         },
     }
 }
 
-/// Reads a file of JSON.
+/// Reads a JSON file.
 fn json_of<T: serde::de::DeserializeOwned>(file: &Path) -> Result<T> {
     let place = file.display();
     let bytes = std::fs::read(file).map_err(|error| Error::NotFound(format!("cannot read {place}: {error}")))?;
@@ -252,7 +252,7 @@ fn found_out(file: &Path) -> Result<CorpusKind> {
     } else {
         let known =
             "LoCoMo's \"conversation\", BEAM's \"turns\" and \"questions\", a person's \"sessions\" and \"questions\"";
-        Err(Error::Invalid(format!("{}: it has none of the known shapes: {known}", file.display())))
+        Err(Error::Invalid(format!("{}: unknown format; expected {known}", file.display())))
     }
 }
 

@@ -1,5 +1,5 @@
-//! What a memory makes of a year when nobody speaks: what is promoted, what is noted and used, what is folded, and whether
-//! everything is found as before.
+//! Consolidation of a simulated year: promotion, reflection, folding and compaction, and whether recall finds
+//! everything as before.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ use super::super::updates::place::SeededEngine;
 use super::super::worlds::{WorldYear, at};
 use super::Verdict;
 
-/// Evenings begin at eight.
+/// Evenings begin at 20:00.
 const EVENING: i32 = 20 * 60;
-/// Share of the items in the active index after a year, at most (what the design promises).
+/// Largest share of the items in the active index after a year (design target).
 const ACTIVE_MAX: f64 = 0.4;
 
-/// Every question about one year.
+/// All questions about one year.
 pub(super) fn ask(embedder: &Arc<dyn Embedder>, seed: u64, number: usize) -> Result<Vec<Verdict>> {
     let life = WorldYear::make(seed, number)?;
     let place = SeededEngine::make(seed.wrapping_add(number as u64), embedder.clone())?;
@@ -46,8 +46,8 @@ pub(super) fn ask(embedder: &Arc<dyn Embedder>, seed: u64, number: usize) -> Res
     Ok(verdicts)
 }
 
-/// Sees no likeness between any two texts, so that the gate takes each spelling for a value of its own and compaction has
-/// something to fold.
+/// An embedder for which no two texts are similar: the gate accepts each spelling as a value of its own, so that
+/// compaction has something to fold.
 struct Apart(EmbeddingModel);
 
 impl Apart {
@@ -103,7 +103,7 @@ impl Year<'_> {
         Verdict::of(family, form, format!("{}:{question}", self.life.name), question, parts)
     }
 
-    /// Where everything is, as far as recall finds it among the first answers.
+    /// For each place, whether recall finds it among the first answers.
     fn found(&self, when: When) -> Result<Vec<bool>> {
         let found = |(question, place): &(String, String)| {
             let options = RecallOptions { at: when, ..RecallOptions::of(question) };
@@ -113,7 +113,7 @@ impl Year<'_> {
         self.life.kept.iter().map(found).collect()
     }
 
-    /// After a year of talk most of it is out of the active index, and no answer is lost.
+    /// After a year most items are out of the active index, and no answer is lost.
     fn kept(&self, before: &[bool]) -> Result<Vec<Verdict>> {
         let index = quipu_engine::status(self.engine, self.user)?.active_index;
         let small = index.active as f64 <= ACTIVE_MAX * index.items as f64;
@@ -135,7 +135,7 @@ impl Year<'_> {
             .collect())
     }
 
-    /// What was said on three days is of the profile, and nothing else is.
+    /// Values stated on three days are promoted to the profile, others are not.
     fn promotion(&self) -> Result<Vec<Verdict>> {
         let facts = quipu_engine::facts(self.engine, self.user, &FactOptions::default())?;
         let mut verdicts = Vec::new();
@@ -146,7 +146,7 @@ impl Year<'_> {
             let promoted = known.is_some_and(|shown| shown.promoted);
             let form = if *often { "on three days" } else { "on fewer" };
             let mut parts = Vec::new();
-            // Of what is promoted, and of what should be.
+            // Counts towards precision if promoted, and towards recall if it should be.
             parts.extend(promoted.then_some(("precision", *often)));
             parts.extend(often.then_some(("recall", promoted)));
             let verdict = self.verdict("promotion", form, value, &[("as it should", promoted == *often)]);
@@ -156,7 +156,8 @@ impl Year<'_> {
         Ok(verdicts)
     }
 
-    /// What helped is a note that two days agree on, and the pack of the same trouble has it; what did not is no advice.
+    /// What helped becomes a note that two days support, and the pack for the same trouble contains it; what failed
+    /// does not.
     fn reflection(&self) -> Result<Verdict> {
         let notes = quipu_engine::notes(self.engine, self.user, None)?;
         let of = |approach: &str, word: &str| {
@@ -172,7 +173,7 @@ impl Year<'_> {
         let parts = [
             ("noted", good.is_some()),
             ("agreed", good.is_some_and(quipu_core::item::Note::is_agreed)),
-            // The words the note was read from say the same.
+            // The sources of the note contain the same words.
             ("in the pack", pack.text.to_lowercase().contains(&helped.to_lowercase())),
             ("not the failed one", of(failed, "what helped").is_none()),
             ("pitfall noted", of(failed, "what did not help").is_some()),
@@ -184,7 +185,7 @@ impl Year<'_> {
         Ok(Verdict { wanted: vec![helped.clone()], found, ..verdict }.aside(tried < 3))
     }
 
-    /// Two spellings of one thing become one; two things stay two.
+    /// Two spellings of one thing are merged; two things are not.
     fn folding(&self) -> Result<Vec<Verdict>> {
         let user = UserId::parse(&format!("{}-pairs", self.life.name))?;
         let likes: Vec<_> = self
@@ -206,7 +207,7 @@ impl Year<'_> {
         let after = holding()?;
         let both = |held: &[String], one: &String, other: &String| held.contains(one) && held.contains(other);
         let verdict = |(one, other, alike): &(String, String, bool)| {
-            // What the gate took for one value when it was written is its own doing.
+            // Pairs that the gate merged when they were written are not counted.
             let apart = both(&before, one, other);
             let folded = !both(&after, one, other);
             let form = if *alike { "one thing" } else { "two things" };

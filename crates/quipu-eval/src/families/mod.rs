@@ -1,9 +1,10 @@
-//! Families: what memory is for, asked of made-up worlds through the engine's own verbs.
+//! Families: tests of what memory is for, over simulated worlds and through the engine's public functions.
 //!
-//! *Temporal*: what held then, in people's words, and how long. *Conflicts*: both sides and a question. *Forgetting*: nothing
-//! is left after erasing. *Silence*: nothing is asserted of whom nothing was told. *Learning*: told once, used at once.
-//! *Promotion*: what comes up on three days is of the profile. *Reflection*: what helped is noted and used. *Folding*: one
-//! thing in two spellings is one. *Compaction*: what was said once is found as before.
+//! *Temporal*: past values and their periods, asked in natural language. *Conflicts*: both sides and a question are
+//! shown. *Forgetting*: nothing is left after erasing. *Silence*: nothing is asserted about unknown subjects.
+//! *Learning*: a fact stated once is used at once. *Promotion*: values stated on three days join the profile.
+//! *Reflection*: what helped is noted and used. *Folding*: two spellings of one thing are merged. *Compaction*: what
+//! was said once is still found.
 
 mod growing;
 mod short;
@@ -23,32 +24,32 @@ use super::metrics::{Figures, Scores};
 use crate::environment::{Environment, Measurement};
 use crate::render;
 
-/// The families, in the order in which they are shown.
+/// The families, in the order of the report.
 const FAMILIES: [&str; 9] =
     ["temporal", "conflicts", "forgetting", "silence", "learning", "promotion", "reflection", "folding", "compaction"];
 
 /// Wrong answers shown; the file of details has all.
 const EXAMPLES: usize = 5;
 
-/// What is right by all its parts.
+/// The figure that is 1 if all parts are right.
 const RIGHT: &str = "right";
 
-/// One question, what came of it, and what should have.
+/// One question with its result and the expected one.
 #[derive(Debug, Serialize)]
 struct Verdict {
     #[serde(flatten)]
     line: ResultLine,
     world: String,
-    /// How it was asked.
+    /// The form of the question.
     form: &'static str,
     wanted: Vec<String>,
     found: Vec<String>,
-    /// A sentence was not read as it was meant: it would measure the rules, and is not counted.
+    /// A sentence was not read as intended. The question would test the rules instead, so it is not counted.
     set_aside: bool,
 }
 
 impl Verdict {
-    /// Right if every part is.
+    /// Right if every part is right.
     fn of(family: &str, form: &'static str, id: String, question: &str, parts: &[(&str, bool)]) -> Self {
         let all = parts.iter().all(|(_, holds)| *holds);
         let verdict = Self {
@@ -69,14 +70,14 @@ impl Verdict {
         verdict.beside(parts).beside(&[(RIGHT, all)])
     }
 
-    /// Figures that do not decide whether it is right.
+    /// Adds figures that do not decide whether the answer is right.
     fn beside(mut self, parts: &[(&str, bool)]) -> Self {
         let score = |(name, holds): &(&str, bool)| ((*name).to_owned(), f64::from(u8::from(*holds)));
         self.line.metrics.extend(parts.iter().map(score));
         self
     }
 
-    /// Keeps it out of every figure.
+    /// Excludes it from all figures.
     fn aside(mut self, set_aside: bool) -> Self {
         self.set_aside = set_aside;
         if set_aside {
@@ -104,7 +105,7 @@ struct Family {
     figures: Figures,
     by_form: BTreeMap<String, Figures>,
     set_aside: usize,
-    /// Some of what went wrong.
+    /// Some wrong answers.
     examples: Vec<String>,
 }
 
@@ -189,8 +190,9 @@ fn in_words(report: &Report) -> String {
         examples.extend(family.examples.iter().map(|example| format!("  {example}\n")));
     }
     format!(
-        "{}\n{} questions over {} worlds and {} short stories of each of the next four families, {} years of the others, seed {}; percent, with 95 % intervals; {} set aside because a \
-         sentence was not read as it was meant\nModel: {}\n{}{examples}",
+        "{}\n{} questions over {} worlds, {} short stories for each of the next four families and {} years for the others, \
+         seed {}; percent, with 95 % intervals; {} set aside because a \
+         sentence was not read as intended\nModel: {}\n{}{examples}",
         render::table(&["", "questions", "right", "parts", "set aside"], &rows),
         report.questions,
         report.worlds,
@@ -199,6 +201,6 @@ fn in_words(report: &Report) -> String {
         report.seed,
         report.set_aside,
         report.model,
-        if examples.is_empty() { "" } else { "\nSome of what went wrong:\n" },
+        if examples.is_empty() { "" } else { "\nSome wrong answers:\n" },
     )
 }

@@ -1,4 +1,4 @@
-//! Short stories: what is contradicted, forgotten, never told, and told only once.
+//! Short stories for the families *conflicts*, *forgetting*, *silence* and *learning*.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use super::super::updates::telling;
 use super::super::worlds::{Plot, Short, Slot, at};
 use super::Verdict;
 
-/// Nothing in a story happens at noon.
+/// No event of a story is at noon.
 const NOON: i32 = 12 * 60;
 
-/// Looks at a story that has been told.
+/// Tests a story after it was imported.
 type Judge = fn(&StoryMemory<'_>) -> Result<Verdict>;
 
 /// One question of every family but *temporal*.
@@ -29,7 +29,7 @@ pub(super) fn ask(embedder: &Arc<dyn Embedder>, seed: u64, number: usize) -> Res
         [(Plot::Contradicted, contradicted), (Plot::Secret, forgotten), (Plot::Silent, silent), (Plot::Told, learnt)];
     let one = |(plot, judge): (Plot, Judge)| {
         let short = Short::make(seed, number, plot)?;
-        // A folder of its own: what is left on its disk is of this story.
+        // A folder of its own, so that anything left on disk is of this story.
         let place = SeededEngine::make(seed.wrapping_add(number as u64), embedder.clone())?;
         let user = UserId::parse(&short.world.name)?;
         let heard = telling::tell(&place, &user, &short.world)?;
@@ -41,7 +41,7 @@ pub(super) fn ask(embedder: &Arc<dyn Embedder>, seed: u64, number: usize) -> Res
     plots.into_iter().map(one).collect()
 }
 
-/// A story that has been told.
+/// A story in memory.
 struct StoryMemory<'a> {
     place: &'a SeededEngine,
     user: &'a UserId,
@@ -84,7 +84,7 @@ fn texts<'a>(hits: impl IntoIterator<Item = &'a Answer>) -> Vec<String> {
     hits.into_iter().map(|hit| format!("{}: {}", hit.kind, hit.text)).collect()
 }
 
-/// Both sides are shown to who asks, a question is put, and what the user said stands meanwhile.
+/// Both sides are shown, a question is asked, and the user's statement stays in force meanwhile.
 fn contradicted(told: &StoryMemory<'_>) -> Result<Verdict> {
     let (slot, short) = (told.slot(), told.short);
     let report = told.recall()?;
@@ -114,7 +114,7 @@ fn contradicted(told: &StoryMemory<'_>) -> Result<Verdict> {
     Ok(told.verdict("conflicts", texts(report.hits.iter().take(3)), &parts))
 }
 
-/// After erasing every word of it, nothing finds it and no file holds it.
+/// After every source with it is erased, nothing finds it and no file contains it.
 fn forgotten(told: &StoryMemory<'_>) -> Result<Verdict> {
     let value = &told.short.value;
     let options = ListOptions { at: When::Now, session: None, kind: None, offset: 0, limit: usize::MAX };
@@ -144,7 +144,7 @@ fn says(hit: &Answer, value: &str) -> bool {
     std::iter::once(&hit.text).chain(beside).any(|text| text.contains(value))
 }
 
-/// True if some file below a folder holds these bytes.
+/// True if a file below a folder contains these bytes.
 fn is_in(folder: &Path, bytes: &[u8]) -> Result<bool> {
     let cannot = |error: std::io::Error| Error::Unavailable(format!("cannot read {}: {error}", folder.display()));
     for entry in std::fs::read_dir(folder).map_err(cannot)? {
@@ -161,7 +161,7 @@ fn is_in(folder: &Path, bytes: &[u8]) -> Result<bool> {
     Ok(false)
 }
 
-/// Nothing was told of whom the question is about: what is told of others is not passed off as an answer.
+/// Nothing is known about the person in question, and facts about others are not offered as an answer.
 fn silent(told: &StoryMemory<'_>) -> Result<Verdict> {
     let slot = told.slot();
     let (report, pack) = (told.recall()?, told.pack()?);
@@ -179,7 +179,7 @@ fn silent(told: &StoryMemory<'_>) -> Result<Verdict> {
     Ok(verdict)
 }
 
-/// Told once and asked at once.
+/// Stated once and asked at once.
 fn learnt(told: &StoryMemory<'_>) -> Result<Verdict> {
     let value = &told.short.value;
     let report = told.recall()?;

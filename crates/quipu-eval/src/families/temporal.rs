@@ -1,4 +1,4 @@
-//! Temporal: what held then, asked in people's words, and whether the statement that answers says how long.
+//! Temporal: past values, asked in natural language, and the validity period of the statement that answers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::super::updates::telling;
 use super::super::worlds::{Asking, FACTS_AT, Past, Slot, World, WorldRng, about_the_past, at};
 use super::Verdict;
 
-/// Nothing in a story happens at noon.
+/// No event of a story is at noon.
 const NOON: i32 = 12 * 60;
 
-/// Answers looked at.
+/// Answers examined.
 const SHOWN: usize = 10;
 
 pub(super) fn ask(embedder: &Arc<dyn Embedder>, seed: u64, worlds: usize) -> Result<Vec<Verdict>> {
@@ -55,7 +55,7 @@ fn judge(
     };
     let of_slot: Vec<&FactShown> =
         found.iter().filter_map(|id| facts.get(id)).filter(|shown| is_of(slot, shown)).collect();
-    // What is contested is told as that, with the other side.
+    // A contested fact is shown as such, with the other side, so it does not count as asserted.
     let asserted = |shown: &&&FactShown| shown.fact.status != FactStatus::Contested;
     let first = of_slot.iter().find(asserted);
     let is_right = |shown: &&FactShown| normal(&shown.fact.object) == normal(&past.span.value);
@@ -87,7 +87,7 @@ fn judge(
     })
 }
 
-/// What recall finds, with what says the same as an answer and takes no place of its own.
+/// The items that recall finds, including duplicates that have no rank of their own.
 fn recalled(engine: &Engine, user: &UserId, past: &Past, kinds: Vec<ItemKind>) -> Result<Vec<ItemId>> {
     let options = RecallOptions {
         k: SHOWN,
@@ -98,14 +98,14 @@ fn recalled(engine: &Engine, user: &UserId, past: &Past, kinds: Vec<ItemKind>) -
     };
     let hits = quipu_engine::recall(engine, user, &options)?.hits;
     let said = |hit: &Answer| {
-        // A turn is shown with what it says that did not hold at the time; that is no answer.
+        // A turn lists its statements that did not hold at the time as outdated; these are no answers.
         let beside = hit.also.iter().filter(|id| !hit.outdated.iter().any(|(outdated, _)| outdated == *id));
         std::iter::once(hit.id).chain(beside.copied()).collect::<Vec<_>>()
     };
     Ok(hits.iter().flat_map(said).collect())
 }
 
-/// What the list of facts of that day says of the slot.
+/// The facts of the slot on the list of facts of that day.
 fn listed(engine: &Engine, user: &UserId, slot: &Slot, past: &Past) -> Result<Vec<ItemId>> {
     let options = FactOptions {
         valid_at: past.valid_at.map(|day| at(day, NOON)),
@@ -120,7 +120,7 @@ fn is_of(slot: &Slot, shown: &FactShown) -> bool {
     shown.fact.subject == slot.subject && shown.fact.predicate == slot.predicate
 }
 
-/// True if it says of every day near its ends on which the telling decides it whether it held.
+/// True if its period is right on every day near the ends of the span that the messages decide.
 fn fits(slot: &Slot, shown: &FactShown, past: &Past) -> bool {
     past.ends(slot).into_iter().all(|(day, held)| shown.fact.held_at(at(day, NOON)) == held)
 }

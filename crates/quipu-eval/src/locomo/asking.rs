@@ -1,4 +1,4 @@
-//! Asking what a file asks, and marking what is found.
+//! Asks the questions of a file and scores the results.
 
 use jiff::Timestamp;
 use quipu_core::id::UserId;
@@ -10,10 +10,10 @@ use super::super::heard::MemoryTurns;
 use super::super::lines::{Out, ResultLine};
 use super::super::metrics::{self, Scores, firsts};
 
-/// Items asked for: enough to rank every session of a conversation.
+/// Items requested: enough to rank every session of a conversation.
 const DEPTH: usize = quipu_core::limit::RECALL_K_MAX;
 
-/// Items asked for where time is measured.
+/// Items requested when latency is measured.
 const USUAL: usize = 10;
 
 /// Items listed in the file of details.
@@ -61,7 +61,7 @@ pub(super) struct AnsweredQuestion {
     pub(super) without_ms: f64,
 }
 
-/// What came of the questions so far.
+/// The results so far.
 pub(super) struct Run {
     pub(super) asked: Vec<AnsweredQuestion>,
     pub(super) skipped: SkippedInLocomo,
@@ -138,7 +138,7 @@ impl Run {
     }
 }
 
-/// It is asked when the conversation ends: "two years ago" is counted from there.
+/// Questions are asked when the conversation ends, so that "two years ago" is relative to its end.
 fn options(asked: &Question, end: Option<Timestamp>) -> RecallOptions {
     RecallOptions { k: USUAL, now: end, ..RecallOptions::of(&asked.question) }
 }

@@ -89,8 +89,8 @@ fn in_words(report: &Report) -> String {
     format!(
         "{}\n{}\nPercent, with the 95 % interval of {} resamples of the questions\n\
          Recall: p50 {:.2} ms, p95 {:.2} ms; without the question's embedding p50 {:.3} ms, p95 {:.3} ms\n\
-         Ingest: {} turns of {} conversations, {:.0} a second until they can be recalled, {:.0} a second until durable\n\
-         Bytes a turn: {} on disk, {} in memory\n\
+         Ingest: {} turns of {} conversations, {:.0} per second until they can be recalled, {:.0} per second until durable\n\
+         Bytes per turn: {} on disk, {} in memory\n\
          Skipped: {} questions of category 5, {} without evidence; evidence ids: {} malformed, {} mended, {} unknown\n\
          Memory: {}\nModel: {}\n",
         table(&TURN_HEADINGS, &TURN_FIGURES),

@@ -1,4 +1,4 @@
-//! A file's conversations, imported into an engine that holds nothing else, and the questions about them.
+//! Imports a file's conversations into an empty engine, and reads the questions about them.
 
 use std::io::BufReader;
 use std::path::Path;
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::environment::Output;
 
-/// What importing cost.
+/// Speed of an import.
 #[derive(Debug, Serialize)]
 pub(crate) struct Ingest {
     pub(crate) conversations: usize,
@@ -23,7 +23,7 @@ pub(crate) struct Ingest {
     pub(crate) durable_turns_per_second: f64,
 }
 
-/// What a turn takes.
+/// Size of a turn.
 #[derive(Debug, Serialize)]
 pub(crate) struct Bytes {
     pub(crate) disk_per_turn: f64,
@@ -47,7 +47,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Imports the conversations named, or all, and gives their users; with `extract`, facts are read out of them.
+/// Imports the named conversations, or all, and returns their users; with `extract`, facts are extracted from them.
 pub(crate) fn import(
     engine: &Engine,
     output: &dyn Output,

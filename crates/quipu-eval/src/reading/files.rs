@@ -1,4 +1,4 @@
-//! Files of labelled texts, and the memories to be made of them.
+//! Reads files of labelled texts, and lists the memories to make from them.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::corpus;
 
-/// A file: people with labels, pairs of statement and update, or situations that mislead.
+/// A file: people with labels, pairs of statement and update, or misleading situations.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum File {
@@ -43,7 +43,7 @@ pub(super) struct ReadingTurn {
     pub(super) text: String,
 }
 
-/// What should be kept, or may be.
+/// A statement that should be, or may be, remembered.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Label {
     #[serde(default)]
@@ -88,7 +88,7 @@ pub(super) struct Trap {
     pub(super) never: Vec<Label>,
 }
 
-/// One memory to be made.
+/// One memory to make.
 pub(super) struct Job {
     pub(super) name: String,
     pub(super) chats: Vec<Value>,

@@ -1,7 +1,7 @@
-//! Reading: what people told their assistant against what a careful person would keep of it, and what holds after updates.
+//! Reading: compares extracted statements with manual labels, and tests which statements hold after updates.
 //!
-//! A statement counts as an entry of the labels if it was read from the entry's message and has a word of each of its
-//! groups. Statements that match no entry are shown, not judged: the share that matches is a lower bound of precision.
+//! A statement matches a label if it was read from the label's message and has a word of each of its groups. Statements
+//! that match no label are shown, not judged: the share that matches is a lower bound of precision.
 
 mod files;
 
@@ -24,15 +24,15 @@ use crate::environment::{Environment, Measurement, Output};
 /// What is measured.
 pub(super) struct ReadingOptions<'a> {
     pub(super) place: &'a Path,
-    /// The configured language model reads, too.
+    /// Also read with the configured language model.
     pub(super) with_model: bool,
-    /// People or pairs in work at a time.
+    /// People or pairs processed at a time.
     pub(super) parallel: usize,
-    /// Whether what people said may be shown.
+    /// Whether personal content may be printed.
     pub(super) detail: bool,
 }
 
-/// A statement a memory keeps.
+/// A statement in a memory.
 #[derive(Debug, Clone)]
 struct KeptStatement {
     subject: String,
@@ -49,7 +49,7 @@ impl KeptStatement {
         (label.message.is_empty() || self.messages.contains(&label.message)) && label.words.iter().all(has)
     }
 
-    /// True if it is about the one the label is about, as far as the two can be told apart.
+    /// True if it is about the subject of the label, as far as the two can be distinguished.
     fn is_about(&self, label: &Label) -> bool {
         label.about.is_empty()
             || (label.about == quipu_core::extract::USER) == (self.subject == quipu_core::extract::USER)
@@ -61,24 +61,24 @@ impl KeptStatement {
 struct Sums {
     /// People, pairs or situations.
     files: usize,
-    /// Labels that should be kept, and those that are, or wait for the user.
+    /// Labels that should be remembered, and those that are, or wait for review.
     should: usize,
     kept: usize,
     waiting: usize,
     /// Statements, and those that match a label.
     statements: usize,
     labelled: usize,
-    /// Labels that hold at the end and were kept, and those whose statement holds.
+    /// Remembered labels that hold at the end, and those whose statement holds.
     should_hold: usize,
     hold: usize,
-    /// Labels that were ended later and kept, and those whose statement holds no longer.
+    /// Remembered labels that ended later, and those whose statement no longer holds.
     should_end: usize,
     ended: usize,
-    /// Pairs with the right state at the end; with something that is over; with nothing wrong and something missing.
+    /// Pairs with the right state at the end; with an outdated statement that still holds; with only something missing.
     right: usize,
     stale: usize,
     unread: usize,
-    /// Situations after which something false is kept.
+    /// Situations after which a false statement is remembered.
     misled: usize,
 }
 
@@ -108,7 +108,7 @@ impl Sums {
 struct Report {
     reader: String,
     groups: BTreeMap<String, Sums>,
-    /// Operations of a model that were not taken, by reason.
+    /// Refused operations of the model, by reason.
     refused: BTreeMap<String, usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     details: Vec<String>,
@@ -122,7 +122,7 @@ pub(super) fn reading(
     let jobs = jobs(wanted.place)?;
     let (_folder, engine) = super::scratch(environment)?;
     if wanted.with_model && !engine.reads_with_model() {
-        return Err(Error::Invalid("there is no model that reads: set [models.extractor] in config.toml".to_owned()));
+        return Err(Error::Invalid("no model for reading: set [models.extractor] in config.toml".to_owned()));
     }
     let (next, report, fault) = (AtomicUsize::new(0), Mutex::new(Report::default()), Mutex::new(None));
     std::thread::scope(|scope| {
@@ -309,9 +309,9 @@ fn details_of(person: &Person, kept: &[KeptStatement]) -> Vec<String> {
     let over = person.keep.iter().filter_map(|label| {
         let until = label.until.as_ref()?;
         let held = kept.iter().find(|kept| kept.holds && kept.is(label))?;
-        Some(format!("holds still, over with {until}: {}", held.text))
+        Some(format!("still holds, ended by {until}: {}", held.text))
     });
-    missed.chain(over).chain(beside.map(|kept| format!("beside {:?}: {}", kept.messages, kept.text))).collect()
+    missed.chain(over).chain(beside.map(|kept| format!("unlabelled {:?}: {}", kept.messages, kept.text))).collect()
 }
 
 fn score_pair(pair: &Pair, kept: &[KeptStatement]) -> Sums {
@@ -335,7 +335,7 @@ fn in_words(report: &Report) -> String {
         text.push_str(&format!("\n{group} ({})", sums.files));
         if sums.should > 0 {
             text.push_str(&format!(
-                ": kept {} of {} that should be, {} more wait",
+                ": kept {} of {} labels, {} more wait for review",
                 share(sums.kept, sums.should),
                 sums.should,
                 sums.waiting
@@ -343,7 +343,7 @@ fn in_words(report: &Report) -> String {
         }
         if sums.statements > 0 {
             text.push_str(&format!(
-                "; {} statements, {} match a label; held or ended as told: {} of {}, {} of {}",
+                "; {} statements, {} match a label; still holding: {} of {}; ended: {} of {}",
                 sums.statements,
                 share(sums.labelled, sums.statements),
                 share(sums.hold, sums.should_hold),
@@ -355,14 +355,14 @@ fn in_words(report: &Report) -> String {
         if sums.right + sums.stale + sums.unread > 0 {
             let of = sums.right + sums.stale + sums.unread;
             text.push_str(&format!(
-                ": right {}, something that is over still holds {}, something missing {}",
+                ": right {}, outdated statement still holds {}, only something missing {}",
                 share(sums.right, of),
                 share(sums.stale, of),
                 share(sums.unread, of)
             ));
         }
         if group.starts_with("traps") {
-            text.push_str(&format!("; something false is kept after {}", share(sums.misled, sums.files)));
+            text.push_str(&format!("; false statement kept after {}", share(sums.misled, sums.files)));
         }
     }
     text.push('\n');

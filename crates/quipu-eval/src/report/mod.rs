@@ -1,4 +1,4 @@
-//! Report: files of details as one page that needs nothing else: no network, no script.
+//! Report: files of details as one self-contained page, without network access or scripts.
 
 pub(super) mod svg;
 
@@ -21,10 +21,10 @@ const STYLE: &str = include_str!("style.css");
 const CURVES: [(&str, &str); 2] =
     [("turn.recall.", "Recall of turns by depth"), ("session.recall.", "Recall of sessions by depth")];
 
-/// What groups are compared by: the first a file has.
+/// Figures by which groups are compared: the first that a file has.
 const MAIN: [&str; 3] = ["turn.recall.10", "session.recall.5", "right"];
 
-/// Stretches of a histogram and of stated confidence.
+/// Bins of a histogram and of stated confidence.
 const BINS: usize = 10;
 
 #[derive(Debug, Serialize)]
@@ -50,7 +50,7 @@ pub(crate) fn report(out: &Path, inputs: &[PathBuf]) -> Result<Measurement> {
     })
 }
 
-/// The files named, and the `.jsonl` files of the folders named, in the order of their names.
+/// The named files, and the `.jsonl` files of the named folders, in the order of their names.
 fn files(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     for input in inputs.iter().filter(|input| !input.is_dir()) {
@@ -72,7 +72,7 @@ fn files(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// Text that means nothing to a browser.
+/// Escapes text for HTML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -136,7 +136,8 @@ fn plots(lines: &[ResultLine], names: &[&str], all: &Figures, groups: &BTreeMap<
     let times: Vec<f64> = lines.iter().filter_map(|line| line.latency_ms).collect();
     if !times.is_empty() {
         let Quantiles { p50, p95 } = Quantiles::of(times.clone());
-        let title = format!("Questions by time of recall in ms; p50 {p50:.2}, p95 {p95:.2}, the last is all beyond");
+        let title =
+            format!("Questions by time of recall in ms; p50 {p50:.2}, p95 {p95:.2}, the last bin is everything above");
         made += &svg::histogram(&title, &counted(&times, p95));
     }
     let stated: Vec<(f64, bool)> = lines.iter().filter_map(|line| Some((line.confidence?, line.right?))).collect();
@@ -148,7 +149,7 @@ fn plots(lines: &[ResultLine], names: &[&str], all: &Figures, groups: &BTreeMap<
     made
 }
 
-/// Equal stretches up to a little over the 95th percentile, and one for all beyond.
+/// Equal bins up to a little over the 95th percentile, and one for all larger values.
 fn counted(times: &[f64], p95: f64) -> Vec<(String, usize)> {
     let step = (p95 * 1.1 / (BINS as f64 - 1.0)).max(1e-6);
     let mut counts = vec![0; BINS];
@@ -158,7 +159,7 @@ fn counted(times: &[f64], p95: f64) -> Vec<(String, usize)> {
     counts.into_iter().enumerate().map(|(place, count)| (format!("{:.1}", place as f64 * step), count)).collect()
 }
 
-/// Mean confidence, share that is right, and how many, of each stretch of confidence that has any.
+/// Mean confidence, share that is right, and count of each non-empty bin of confidence.
 fn binned(stated: &[(f64, bool)]) -> Vec<(f64, f64, usize)> {
     let mut bins = vec![(0.0, 0.0, 0_usize); BINS];
     for &(confidence, right) in stated {
@@ -169,7 +170,7 @@ fn binned(stated: &[(f64, bool)]) -> Vec<(f64, f64, usize)> {
     filled.map(|(stated, right, count)| (stated / count as f64, right / count as f64, count)).collect()
 }
 
-/// How far stated confidence and the share that is right are apart, averaged over questions (Naeini et al., 2015).
+/// Expected calibration error: mean distance of stated confidence and share that is right (Naeini et al., 2015).
 fn calibration_error(stated: &[(f64, bool)]) -> f64 {
     let apart = |(stated, right, count): (f64, f64, usize)| (stated - right).abs() * count as f64;
     binned(stated).into_iter().map(apart).sum::<f64>() / stated.len() as f64
@@ -202,7 +203,7 @@ mod tests {
     #[test]
     fn calibration_by_hand() {
         let stated = [(0.9, true), (0.9, false), (0.15, false), (1.0, true)];
-        // (.9 + .9 + 1) / 3 stated of 2 / 3 right, thrice; .15 of none, once.
+        // .9, .9 and 1 were stated, of which 2 of 3 are right; .15 was stated for one that is wrong.
         let expected = ((2.8 / 3.0 - 2.0 / 3.0) * 3.0 + 0.15) / 4.0;
         assert!((calibration_error(&stated) - expected).abs() < 1e-12);
         assert_eq!(binned(&stated).len(), 2);

@@ -1,10 +1,10 @@
-//! Plots as SVG inside a page: shapes and words only, coloured by the page's style.
+//! Plots as SVG inside a page: shapes and text only, coloured by the page's style.
 
 use std::fmt::Write as _;
 
 use super::escaped;
 
-/// A point with the ends of its interval: what it is called, its share, and low and high.
+/// A point with its label, its share, and the ends of its interval.
 pub(super) type Point = (String, f64, Option<[f64; 2]>);
 
 const WIDTH: f64 = 480.0;
@@ -34,7 +34,7 @@ fn framed(title: &str, height: f64, inside: &str) -> String {
     )
 }
 
-/// Lines at every quarter, with what they stand for.
+/// Lines at every quarter, with labels.
 fn grid(label: &dyn Fn(f64) -> String) -> String {
     let line = |share: f64| {
         let (y, end, text) = (down(share), WIDTH - RIGHT, LEFT - 6.0);
@@ -60,7 +60,7 @@ fn named_below(x: f64, name: &str) -> String {
     )
 }
 
-/// A curve over named places, with a band for the intervals.
+/// A curve over named positions, with a band for the intervals.
 pub(super) fn curve(title: &str, points: &[Point]) -> String {
     let x = |place: usize| across((place as f64 + 0.5) / points.len() as f64);
     let mut inside = grid(&percent);
@@ -84,7 +84,7 @@ pub(super) fn curve(title: &str, points: &[Point]) -> String {
     framed(title, HEIGHT, &inside)
 }
 
-/// A bar a name, with whiskers for the intervals.
+/// One bar for each name, with whiskers for the intervals.
 pub(super) fn bars(title: &str, points: &[Point]) -> String {
     let wide = |share: f64| NAMES + share * (WIDTH - NAMES - 52.0);
     let mut inside = String::new();
@@ -115,7 +115,7 @@ pub(super) fn bars(title: &str, points: &[Point]) -> String {
     framed(title, TOP * 2.0 + points.len() as f64 * BAR, &inside)
 }
 
-/// How many fall into each of the stretches named.
+/// Counts in named bins.
 pub(super) fn histogram(title: &str, counts: &[(String, usize)]) -> String {
     let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(1).max(1) as f64;
     let mut inside = grid(&|share| format!("{:.0}", share * most));
@@ -134,7 +134,7 @@ pub(super) fn histogram(title: &str, counts: &[(String, usize)]) -> String {
     framed(title, HEIGHT, &inside)
 }
 
-/// A plot as a file of its own, light and dark.
+/// A plot as a file of its own, in light and dark.
 pub(crate) fn alone(figure: &str) -> String {
     let from = figure.find("<svg").unwrap_or_default();
     let until = figure.find("</svg>").unwrap_or(figure.len());
@@ -142,11 +142,11 @@ pub(crate) fn alone(figure: &str) -> String {
     format!("{tag} xmlns=\"http://www.w3.org/2000/svg\"><style>{STYLE}</style>{inside}</svg>\n")
 }
 
-/// What the page's style says of plots.
+/// The part of the page's style that plots use.
 const STYLE: &str = "text{font:12px sans-serif;fill:#444}.grid{stroke:#8884}.ideal{stroke:#888;stroke-dasharray:4 4}\
     .dot{fill:#2a6fb0}@media(prefers-color-scheme:dark){text{fill:#ccc}.dot{fill:#7db8ee}}";
 
-/// Stated confidence against the share that is right: on the dashed line they agree.
+/// Stated confidence against the share that is right; on the dashed line they agree.
 pub(crate) fn reliability(title: &str, points: &[(f64, f64, usize)]) -> String {
     let mut inside = grid(&percent);
     let _ = write!(

@@ -1,4 +1,4 @@
-//! Asking a memory what a world asks, and comparing with the truth.
+//! Asks a memory the questions of a world, and compares the answers with the truth.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::super::metrics::Scores;
 use super::super::worlds::{Ask, Question, Slot, World, at, date_of};
 use super::telling::ToldWorld;
 
-/// Noon: nothing in a story happens at noon.
+/// Noon: no event of a story is at noon.
 const NOON: i32 = 12 * 60;
 
 /// One question, its answer, and the right one.
@@ -29,11 +29,11 @@ pub(super) struct CheckedAnswer {
     pub(super) wanted: BTreeSet<String>,
     pub(super) found: BTreeSet<String>,
     pub(super) right: bool,
-    /// A sentence about it was not read as it was meant: it would measure the rules, and is not counted.
+    /// A sentence about it was not read as intended. The question would test the rules instead, so it is not counted.
     pub(super) set_aside: bool,
 }
 
-/// The kinds of questions, in the order in which they are shown.
+/// The kinds of questions, in the order of the report.
 pub(super) const KINDS: [&str; 3] = ["holds now", "held then", "was ever said"];
 
 pub(super) fn ask_all(engine: &Engine, user: &UserId, world: &World, heard: &ToldWorld) -> Result<Vec<CheckedAnswer>> {
@@ -47,7 +47,7 @@ pub(super) fn ask_all(engine: &Engine, user: &UserId, world: &World, heard: &Tol
             Ask::Ever(value) => (KINDS[2], Some(value.clone())),
         };
         let (right, set_aside) = (found == wanted, heard.set_aside.contains(&question.slot));
-        // What is set aside has no figure, so that nothing counts it.
+        // A question that is set aside has no figures, so nothing counts it.
         let metrics = if set_aside { Scores::new() } else { [("right".to_owned(), f64::from(u8::from(right)))].into() };
         Ok(CheckedAnswer {
             line: ResultLine {

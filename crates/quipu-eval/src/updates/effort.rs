@@ -1,5 +1,5 @@
-//! What reading and deciding cost: a told world is replayed, and every turn of the user's is read and decided on again,
-//! on the memory as it was, with nothing stored.
+//! Cost of reading and deciding: replays a world, and reads and decides every message of the user again on the memory
+//! at that time, storing nothing.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -17,10 +17,10 @@ use quipu_engine::{Error, Result};
 
 use super::place::SeededEngine;
 
-/// The length of turns that are also looked at on their own.
+/// Length of the turns that are also reported separately, in words.
 const FORTY_WORDS: std::ops::RangeInclusive<usize> = 35..=45;
 
-/// Milliseconds a turn takes.
+/// Milliseconds for a turn.
 #[derive(Debug, Default)]
 pub(super) struct Effort {
     pub(super) all: Vec<f64>,

@@ -1,4 +1,5 @@
-//! Updates: made-up worlds are told to an engine, and it is asked what holds now, what held then, and what was ever said.
+//! Updates: simulated worlds are imported, and the memory is asked what holds now, what held then, and what was ever
+//! said.
 
 mod asking;
 mod effort;
@@ -25,7 +26,7 @@ use asking::{CheckedAnswer, KINDS};
 use effort::Effort;
 use place::SeededEngine;
 
-/// Examples shown of what went wrong; the file of details has all wrong answers.
+/// Wrong answers shown; the file of details has all.
 const EXAMPLES: usize = 5;
 
 #[derive(Debug, Serialize)]
@@ -33,14 +34,14 @@ struct Report {
     seed: u64,
     worlds: usize,
     sentences: usize,
-    /// Sentences the rules read otherwise than they were meant.
+    /// Sentences that the rules did not read as intended.
     sentences_not_understood: usize,
     /// Some of them.
     not_understood: Vec<String>,
     all: Share,
     by_kind: BTreeMap<&'static str, Share>,
     by_relation: BTreeMap<String, BTreeMap<&'static str, Share>>,
-    /// How often what must always hold did not, by what it is.
+    /// Violations of invariants, by kind.
     faults: BTreeMap<&'static str, usize>,
     /// Some of them.
     fault_examples: Vec<String>,
@@ -51,13 +52,13 @@ struct Report {
     turns_of_forty_words: usize,
 }
 
-/// How many questions were answered right.
+/// The share of questions answered correctly.
 #[derive(Debug, Default, Clone, Copy, Serialize)]
 struct Share {
     questions: usize,
     right: usize,
     share: f64,
-    /// Not counted: they would measure the rules.
+    /// Not counted, because they would test the rules.
     set_aside: usize,
 }
 
@@ -78,7 +79,7 @@ impl Share {
 }
 
 pub(crate) fn updates(seed: u64, worlds: usize, out: Option<&Path>) -> Result<Measurement> {
-    // Spelling is enough: nothing is recalled.
+    // Hashed n-grams are enough: nothing is recalled.
     let place = SeededEngine::make(seed, Arc::new(HashedNgrams::new()))?;
     let (mut answers, mut effort, mut faults) = (Vec::new(), Effort::default(), sound::none());
     let (mut sentences, mut unread) = (0, Vec::new());
@@ -135,8 +136,8 @@ fn in_words(report: &Report) -> String {
     let faults: String = report.faults.iter().map(|(name, count)| format!("{name}: {count}\n")).collect();
     let examples: String = report.fault_examples.iter().map(|example| format!("  {example}\n")).collect();
     format!(
-        "{}\n{} questions over {} worlds of seed {}; {} of {} sentences were not read as they were meant, and questions \
-         about the same are set aside\n\n{faults}{examples}\nReading a turn and deciding: p50 {:.3} ms, p95 {:.3} ms; \
+        "{}\n{} questions over {} worlds of seed {}; {} of {} sentences were not read as intended, and questions \
+         about the same slots are set aside\n\n{faults}{examples}\nReading a turn and deciding: p50 {:.3} ms, p95 {:.3} ms; \
          of forty words ({}): p50 {:.3} ms, p95 {:.3} ms\n",
         render::table(&headings, &rows),
         report.all.questions,

@@ -1,4 +1,4 @@
-//! Where worlds are told: an engine over a temporary folder that owns its time and its dice.
+//! A test engine over a temporary folder, with a manual clock and seeded random numbers.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -39,12 +39,12 @@ impl SeededEngine {
         Ok(Self { folder, engine, extractor, clock })
     }
 
-    /// It is that time now.
+    /// Sets the clock.
     pub(crate) fn put(&self, now: Timestamp) {
         self.clock.0.store(now.as_microsecond(), Ordering::Relaxed);
     }
 
-    /// A file of its own, for what is imported.
+    /// Writes a file to import.
     pub(crate) fn file(&self, name: &str, content: &str) -> Result<std::path::PathBuf> {
         let path = Path::new(self.folder.path()).join(name);
         std::fs::write(&path, content)

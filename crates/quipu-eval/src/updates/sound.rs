@@ -1,4 +1,4 @@
-//! What must hold whatever was told: nothing corrected comes back, one value at a time, one truth, one replay.
+//! Invariants: corrected values stay away, one value at a time, facts and core document agree, replays are identical.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,9 +13,9 @@ use super::super::worlds::{World, at};
 use super::asking::{is_of, value_of};
 use super::telling::ToldWorld;
 
-/// Days between two looks at the past.
+/// Days between two checks of the past.
 const STEP: usize = 20;
-/// Faults, by what they break.
+/// Violations, by invariant.
 pub(super) type Faults = BTreeMap<&'static str, Vec<String>>;
 
 const CORRECTED: &str = "a corrected value returned as true";
@@ -24,7 +24,7 @@ const SEVERAL: &str = "several values of a relation that holds one";
 const DISAGREES: &str = "facts and core document disagree";
 const REPLAY: &str = "a replay gave other bytes";
 
-/// Every check, with nothing found yet.
+/// All invariants, without violations.
 pub(super) fn none() -> Faults {
     [CORRECTED, OVERWRITTEN, SEVERAL, DISAGREES, REPLAY].map(|name| (name, Vec::new())).into()
 }
@@ -71,7 +71,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Active facts of the user that do not stand in the document, and what stands there without one.
+/// Active facts of the user that are missing in the document, and content of the document without a fact.
 fn disagreements(active: &[FactShown], core: &Value) -> Vec<String> {
     let mut found = Vec::new();
     let mut places: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
@@ -110,7 +110,7 @@ fn leaves(value: &Value) -> BTreeSet<String> {
     }
 }
 
-/// The pointers to every text and list, bookkeeping and descriptions apart.
+/// The pointers to every text and list, except bookkeeping and descriptions.
 fn each_place(value: &Value, pointer: String, all: &mut Vec<String>) {
     let Value::Object(members) = value else { return all.push(pointer) };
     for (name, member) in members.iter().filter(|(name, _)| !["_meta", "description"].contains(&name.as_str())) {

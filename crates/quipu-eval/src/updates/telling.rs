@@ -1,4 +1,4 @@
-//! Telling a world to an engine, and noticing what the rules cannot read and what a weak source changes.
+//! Imports a world, and records what the rules cannot read and what a weak source changes.
 
 use std::collections::BTreeSet;
 
@@ -13,16 +13,16 @@ use quipu_engine::{Error, FactOptions, IngestOptions, RememberOptions, Result, U
 use super::super::worlds::{ExpectedReading, Slot, World, WorldMessage, WorldSpeaker, at};
 use super::place::SeededEngine;
 
-/// What came of telling a world.
+/// Result of importing a world.
 #[derive(Debug, Default)]
 pub(crate) struct ToldWorld {
-    /// Sentences told.
+    /// Sentences imported.
     pub(crate) sentences: usize,
-    /// Sentences the rules read otherwise than they were meant.
+    /// Sentences that the rules did not read as intended.
     pub(crate) unread: Vec<String>,
-    /// Slots with such a sentence: what is asked of them would measure the rules.
+    /// Slots with such a sentence; questions about them would test the rules.
     pub(crate) set_aside: BTreeSet<usize>,
-    /// What held and no longer did after a weak source had spoken.
+    /// Values that ended after a message of a weak source.
     pub(crate) overwritten: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ fn holding(place: &SeededEngine, user: &UserId) -> Result<BTreeSet<(ItemId, Stri
     }
 }
 
-/// The minute of its day at which something is said.
+/// The minute of the day at which messages begin.
 const MORNING: i32 = 9 * 60;
 
 fn say(place: &SeededEngine, user: &UserId, telling: &WorldMessage, number: usize) -> Result<()> {
@@ -110,11 +110,11 @@ fn import(
     fault.map_or(Ok(()), Err)
 }
 
-/// True if the rules read what was meant, and nothing else of the same slot.
+/// True if the rules read what was intended, and nothing else about the same slot.
 fn is_read(place: &SeededEngine, slot: &Slot, telling: &WorldMessage) -> Result<bool> {
     let speaker = match &telling.voice {
         WorldSpeaker::Tool | WorldSpeaker::Assistant => return Ok(true),
-        // Whatever is read in what a stranger denies: it may change nothing.
+        // A denial by a stranger may be read in any way, as long as it changes nothing.
         WorldSpeaker::Import(_) if telling.claim.is_none() => return Ok(true),
         WorldSpeaker::Import(Some(author)) => author,
         _ => USER,

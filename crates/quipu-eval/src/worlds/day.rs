@@ -1,4 +1,4 @@
-//! Days of a story, and how they are said.
+//! Days of a story, and their wording.
 
 use jiff::civil::{Date, date};
 use jiff::tz::TimeZone;
@@ -25,7 +25,7 @@ fn day_of(date: Date) -> Day {
     FIRST.until(date).map(|span| span.get_days()).unwrap_or_default()
 }
 
-/// The first day of the month, and of the next.
+/// The first day of the month, and of the next month.
 pub(super) fn month_of(day: Day) -> (Day, Day) {
     let first = date_of(day).first_of_month();
     (day_of(first), day_of(first.saturating_add(1.month())))

@@ -1,4 +1,4 @@
-//! How people tell things: the wordings of every relation.
+//! The wordings of every relation.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ const ENGLISH: &str = include_str!("english.toml");
 #[derive(Debug, Deserialize)]
 pub(super) struct Language {
     pub(super) people: Vec<String>,
-    /// Somebody nobody in the story vouches for.
+    /// A person without a role in the story, as a speaker.
     pub(super) stranger: String,
     pub(super) chatter: Vec<String>,
     pub(super) idle: Vec<String>,
@@ -22,7 +22,7 @@ pub(super) struct Language {
 #[serde(deny_unknown_fields)]
 pub(super) struct Relation {
     pub(super) single: bool,
-    /// What a thing of this kind is called, where that is part of the relation.
+    /// What a value of this kind is called, where that is part of the relation.
     pub(super) of: Option<String>,
     pub(super) opposite: Option<String>,
     pub(super) values: Vec<String>,

@@ -1,5 +1,5 @@
-//! A year of a life: what somebody says again and again, what they say once, what helped against what, where things are
-//! kept, and much talk about nothing.
+//! A year of a life: repeated statements, single mentions, troubles with what helped, the places of things, and small
+//! talk.
 
 use quipu_core::source::Role;
 use quipu_engine::{Error, Result};
@@ -8,12 +8,12 @@ use serde::Deserialize;
 use super::{Day, WorldRng};
 
 const WORDS: &str = include_str!("life.toml");
-/// Days told of.
+/// Days covered.
 const YEAR: Day = 365;
-/// Days between two evenings of talk, and what is said on one.
+/// Days between two evenings of conversation, and the number of messages in one.
 const BETWEEN: Day = 9;
 const EXCHANGES: usize = 4;
-/// Things of which it is told once where they are.
+/// Things whose place is mentioned once.
 const THINGS: usize = 10;
 
 #[derive(Debug, Deserialize)]
@@ -37,7 +37,7 @@ struct LifeWords {
     unlike: Vec<(String, String)>,
 }
 
-/// Something that is said.
+/// A message.
 #[derive(Debug, Clone)]
 pub(crate) struct LifeMessage {
     pub(crate) day: Day,
@@ -49,25 +49,25 @@ pub(crate) struct LifeMessage {
 #[derive(Debug)]
 pub(crate) struct WorldYear {
     pub(crate) name: String,
-    /// In the order of time.
+    /// Messages by time.
     pub(crate) said: Vec<LifeMessage>,
-    /// What is liked, and whether it was said on three days at least.
+    /// Liked values, and whether each was stated on at least three days.
     pub(crate) liked: Vec<(String, bool)>,
     /// What helped, on two days, and what did not.
     pub(crate) helped: String,
     pub(crate) failed: String,
     /// The same trouble, later.
     pub(crate) asked: String,
-    /// Questions, each with the place that answers.
+    /// Questions, each with the place that answers it.
     pub(crate) kept: Vec<(String, String)>,
-    /// Two spellings, and whether they mean one thing.
+    /// Two spellings, and whether they mean the same thing.
     pub(crate) pairs: Vec<(String, String, bool)>,
-    /// The day after everything.
+    /// The day after the last one.
     pub(crate) today: Day,
 }
 
 impl WorldYear {
-    /// The life of a seed and a number: the same every time.
+    /// Makes the life of a seed and a number; deterministic.
     pub(crate) fn make(seed: u64, number: usize) -> Result<Self> {
         let words: LifeWords =
             toml::from_str(WORDS).map_err(|error| Error::Bug(format!("the words of a life: {error}")))?;
@@ -116,7 +116,7 @@ fn two(from: &[String], dice: &mut WorldRng) -> Result<(String, String)> {
     }
 }
 
-/// Half of the values come up on three or four days, the others on one or two, or thrice on one.
+/// Half of the values are stated on three or four days, the others on one or two, or three times in one day.
 fn likes(words: &LifeWords, dice: &mut WorldRng, said: &mut Vec<LifeMessage>) -> Vec<(String, bool)> {
     let mut values = words.values.clone();
     dice.shuffle(&mut values);
@@ -147,7 +147,7 @@ fn things(words: &LifeWords, dice: &mut WorldRng, said: &mut Vec<LifeMessage>) -
     let mut kept = Vec::new();
     for (thing, place) in things.iter().zip(&places).take(THINGS) {
         let text = one(&words.kept, dice)?.replace("{t}", thing).replace("{l}", place);
-        // On an evening of talk, so that there is a story around it.
+        // On an evening with a conversation, so that it has a context.
         let day = dice.days(0, YEAR / BETWEEN - 1) * BETWEEN;
         said.push(LifeMessage { day, role: Role::User, text });
         kept.push((words.asks_where.replace("{t}", thing), place.clone()));

@@ -24,7 +24,7 @@ impl SlotStory<'_, '_> {
         }
     }
 
-    /// A value begins to hold; what is told of it may have to be corrected soon.
+    /// A value begins to hold; its statement may have to be corrected soon.
     fn take_up(&mut self) -> Option<String> {
         let value = self.fresh()?;
         let (words, monday) = (self.words, day::monday_before(self.at));
@@ -59,7 +59,7 @@ impl SlotStory<'_, '_> {
         }
     }
 
-    /// "I hate …": what was liked is liked no longer.
+    /// "I hate …": ends a liked value.
     fn turn_around(&mut self, value: &str) {
         let Some(text) = self.word(&self.words.opposite, value, "", &NamedDays::default()) else { return };
         let Some(opposite) = self.opposite() else { return };

@@ -1,7 +1,8 @@
-//! Made-up worlds with fixed seeds: a user and a few people over three years, what was true of them, and how it was told.
+//! Simulated worlds with fixed seeds: a user and a few people over three years, the facts about them, and the messages.
 //!
-//! The truth is decided first, then told: at once or long after, with and without dates, repeated, corrected, denied, and
-//! contradicted by sources nobody vouches for. A question about a day is asked only where the telling decides the answer.
+//! The truth is decided first. Then it is stated at once or long after, with and without dates, repeated, corrected,
+//! denied, and contradicted by unreliable sources. A question about a day is asked only where the messages decide the
+//! answer.
 
 mod day;
 mod dice;
@@ -29,7 +30,7 @@ use teller::Teller;
 
 /// The last day of a story.
 const LAST: Day = 1250;
-/// From this day on things are told.
+/// The day of the first messages.
 const START: Day = 20;
 
 /// Who says something, and how it reaches the memory.
@@ -39,7 +40,7 @@ pub(super) enum WorldSpeaker {
     User,
     /// The user, long ago: imported as the user's own words.
     Archive,
-    /// Anybody, imported: somebody by name, or nobody.
+    /// Somebody else, imported; with or without a name.
     Import(Option<String>),
     /// A tool.
     Tool,
@@ -61,13 +62,13 @@ pub(super) enum ExpectedReading {
     New,
     /// It held once.
     Held,
-    /// It holds no longer.
+    /// It no longer holds.
     Ended,
-    /// It holds, and what was told before was wrong.
+    /// It holds, and what was said before was wrong.
     Corrects,
 }
 
-/// Something that was said.
+/// A message.
 #[derive(Debug, Clone)]
 pub(super) struct WorldMessage {
     /// When it reaches the memory.
@@ -76,9 +77,9 @@ pub(super) struct WorldMessage {
     pub(super) said: Day,
     pub(super) voice: WorldSpeaker,
     pub(super) text: String,
-    /// What it is about; `None` for chatter.
+    /// Its slot; `None` for small talk.
     pub(super) slot: Option<usize>,
-    /// What should be read in it; `None` for nothing at all.
+    /// What should be read in it; `None` for nothing.
     pub(super) claim: Option<(String, ExpectedReading)>,
 }
 
@@ -93,31 +94,31 @@ pub(super) struct Span {
     last: Day,
 }
 
-/// What was true of one person in one relation, and what was said of it.
+/// The truth about one person in one relation, and what was said about it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Slot {
     pub(super) subject: String,
     pub(super) predicate: String,
     pub(super) of: Option<String>,
     pub(super) spans: Vec<Span>,
-    /// Days on which the telling leaves open what held, ends included.
+    /// Periods in which the messages leave the value open, both ends included.
     unsure: Vec<(Day, Day)>,
-    /// Values that were told and taken back: never true.
+    /// Values that were stated and corrected: never true.
     pub(super) corrected: Vec<String>,
-    /// Values somebody claimed.
+    /// Values that were claimed.
     said: Vec<String>,
-    /// Values nobody claimed, though some were spoken of.
+    /// Values that nobody claimed, though some were mentioned.
     unsaid: Vec<String>,
 }
 
 impl Slot {
-    /// What held on a day.
+    /// The values on a day.
     pub(super) fn on(&self, day: Day) -> Vec<&str> {
         let held = |span: &&Span| span.from <= day && span.to.is_none_or(|to| day < to);
         sorted(self.spans.iter().filter(held).map(|span| span.value.as_str()).collect())
     }
 
-    /// What holds at the end.
+    /// The values at the end.
     pub(super) fn now(&self) -> Vec<&str> {
         sorted(self.spans.iter().filter(|span| span.to.is_none()).map(|span| span.value.as_str()).collect())
     }
@@ -138,13 +139,13 @@ fn sorted(mut values: Vec<&str>) -> Vec<&str> {
 pub(super) struct World {
     pub(super) name: String,
     pub(super) slots: Vec<Slot>,
-    /// In the order in which it reaches the memory.
+    /// Messages in the order in which they reach the memory.
     pub(super) tellings: Vec<WorldMessage>,
     pub(super) questions: Vec<Question>,
 }
 
 impl World {
-    /// The world of a seed and a number: the same every time.
+    /// Makes the world of a seed and a number; deterministic.
     pub(super) fn make(seed: u64, number: usize) -> Result<Self> {
         let language = Language::english()?;
         let mut dice = WorldRng::new(seed.wrapping_mul(1_000_003).wrapping_add(number as u64));

@@ -1,4 +1,4 @@
-//! Questions about the past in people's words, with the one value that is right and how long it held.
+//! Questions about the past in natural language, with the one right value and its period.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::{LAST, Slot, Span, World, WorldRng};
 
 const ASKING: &str = include_str!("asking.toml");
 
-/// How a relation is asked about.
+/// The wordings of questions about a relation.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Asks {
@@ -28,7 +28,7 @@ struct Both {
     other: Asks,
 }
 
-/// The wordings of every relation that is asked about.
+/// The wordings for every relation with questions.
 #[derive(Debug)]
 pub(crate) struct Asking(BTreeMap<String, Both>);
 
@@ -42,7 +42,7 @@ impl Asking {
         self.0.keys().map(String::as_str).collect()
     }
 
-    /// The wordings about one person; `None` for a relation nobody asks about.
+    /// The wordings for one person; `None` for a relation without questions.
     pub(crate) fn about(&self, relation: &str, subject: &str) -> Option<Asks> {
         let both = self.0.get(relation)?;
         let asks = if subject == USER { &both.user } else { &both.other };
@@ -51,25 +51,25 @@ impl Asking {
     }
 }
 
-/// Not asked in words: the list of facts of a day.
+/// Not a question in words: the list of facts of a day.
 pub(crate) const FACTS_AT: &str = "facts of a day";
 
 /// A question about the past.
 #[derive(Debug, Clone)]
 pub(crate) struct Past {
     pub(crate) slot: usize,
-    /// How it names the time.
+    /// The form of its time expression.
     pub(crate) form: &'static str,
     pub(crate) text: String,
     /// The day on which it is asked.
     pub(crate) today: Day,
-    /// The day it is about, where that is given beside the words.
+    /// The day it is about, if given separately from the text.
     pub(crate) valid_at: Option<Day>,
-    /// What held, and how long.
+    /// The value and its period.
     pub(crate) span: Span,
 }
 
-/// Two questions with the time in other words for every stretch of every value, where the telling decides the answer.
+/// Two questions with different time expressions for every span of every value, where the messages decide the answer.
 pub(crate) fn about(world: &World, asking: &Asking, dice: &mut WorldRng) -> Vec<Past> {
     let mut all = Vec::new();
     for (number, slot) in world.slots.iter().enumerate() {
@@ -97,7 +97,7 @@ pub(crate) fn about(world: &World, asking: &Asking, dice: &mut WorldRng) -> Vec<
     all
 }
 
-/// A day the telling decides, and after which something else was told or could have been.
+/// A day that the messages decide, and after which something else was said or could have been.
 fn inside(slot: &Slot, span: &Span, dice: &mut WorldRng) -> Option<Day> {
     let to = span.to.unwrap_or(LAST - 14).min(LAST - 14);
     let sure: Vec<Day> =
@@ -110,12 +110,12 @@ fn is_once(slot: &Slot, span: &Span) -> bool {
 }
 
 impl Past {
-    /// Days near the ends of the stretch on which it is decided whether the value held, and whether it did.
+    /// Days near the ends of the span for which it is decided whether the value held, and whether it did.
     pub(crate) fn ends(&self, slot: &Slot) -> Vec<(Day, bool)> {
         let around = |day: Day| day - 30..=day + 30;
         let days = around(self.span.from).chain(self.span.to.map(around).into_iter().flatten());
         let held = |day: Day| self.span.from <= day && self.span.to.is_none_or(|to| day < to);
-        // Another stretch of the same value has a statement of its own.
+        // Another span of the same value has its own statement.
         let own = |day: &Day| held(*day) || !slot.on(*day).contains(&self.span.value.as_str());
         days.filter(|day| slot.is_sure(*day)).filter(own).map(|day| (day, held(day))).collect()
     }

@@ -1,4 +1,4 @@
-//! Questions about a world, with the answers that are right.
+//! Questions about a world, with the right answers.
 
 use super::day::Day;
 use super::{LAST, Slot, WorldRng};
@@ -6,12 +6,12 @@ use super::{LAST, Slot, WorldRng};
 /// Days asked about in one slot.
 const DAYS_ASKED: usize = 4;
 
-/// What is asked of a slot.
+/// A question about a slot.
 #[derive(Debug, Clone)]
 pub(crate) enum Ask {
-    /// What holds now.
+    /// Which values hold now.
     Now,
-    /// What held on a day.
+    /// Which values held on a day.
     On(Day),
     /// Whether a value was ever claimed.
     Ever(String),
@@ -48,7 +48,7 @@ pub(super) fn about(slots: &[Slot], dice: &mut WorldRng) -> Vec<Question> {
     all
 }
 
-/// Days the telling decides: one inside every span as far as they go, and one before anything is known.
+/// Decided days: one inside every span, up to the limit, and one before anything is known.
 fn days(story: &Slot, dice: &mut WorldRng) -> Vec<Day> {
     let mut found = Vec::new();
     for span in &story.spans {

@@ -1,4 +1,4 @@
-//! Short stories: one person, one relation, a value, and what others say, live in or work as beside it.
+//! Short stories: one person, one relation, a value, and similar statements about other people.
 
 use quipu_core::extract::USER;
 use quipu_engine::{Error, Result};
@@ -7,37 +7,37 @@ use super::language::Language;
 use super::past::{Asking, Asks};
 use super::{Day, ExpectedReading, Slot, World, WorldMessage, WorldRng, WorldSpeaker};
 
-/// When the value is told.
+/// The day on which the value is stated.
 const TOLD: Day = 200;
 
-/// What happens in a short story, after others have been told of.
+/// What happens in a short story, after messages about other people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plot {
-    /// Nothing is told of the person.
+    /// Nothing is said about the person.
     Silent,
-    /// The value is told once.
+    /// The value is stated once.
     Told,
-    /// It is told, and somebody nobody vouches for says otherwise.
+    /// It is stated, and an unreliable source contradicts it.
     Contradicted,
-    /// A value nobody else could have is told, and told again.
+    /// A unique value is stated twice.
     Secret,
 }
 
 /// A short story.
 #[derive(Debug)]
 pub(crate) struct Short {
-    /// Its first slot is the one that is asked about.
+    /// Its first slot is the one in question.
     pub(crate) world: World,
     pub(crate) asks: Asks,
     pub(crate) value: String,
-    /// What somebody else claims.
+    /// What the other source claims.
     pub(crate) rival: String,
-    /// The day after everything.
+    /// The day after the last one.
     pub(crate) today: Day,
 }
 
 impl Short {
-    /// The story of a seed and a number: the same every time.
+    /// Makes the story of a seed and a number; deterministic.
     pub(crate) fn make(seed: u64, number: usize, plot: Plot) -> Result<Self> {
         let (language, asking) = (Language::english()?, Asking::english()?);
         let mut dice = WorldRng::new(seed.wrapping_mul(2_000_003).wrapping_add(number as u64));
@@ -90,7 +90,7 @@ impl Short {
     }
 }
 
-/// A story while it is told.
+/// A story in the making.
 struct Draft {
     world: World,
     day: Day,
@@ -117,7 +117,7 @@ fn filled(wording: Option<&String>, subject: &str, value: &str) -> Option<String
     Some(wording?.replace("{v}", value).replace("{s}", subject))
 }
 
-/// A value that stands nowhere else, in the case of one that could.
+/// A value that occurs nowhere else, in the letter case of a real one.
 fn secret(like: &str, number: usize) -> String {
     let letter = |place: u32| char::from(b'a' + u8::try_from(number / 26_usize.pow(place) % 26).unwrap_or(0));
     let name = format!("quorv{}x{}v{}n", letter(0), letter(1), letter(2));

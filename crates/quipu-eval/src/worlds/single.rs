@@ -4,7 +4,7 @@ use super::day::{self, Day};
 use super::teller::{NamedDays, SlotStory};
 use super::{ExpectedReading, LAST, WorldSpeaker};
 
-/// How sure an undated "just" is.
+/// Uncertainty of an undated "just", in days.
 const JUST: Day = 10;
 
 impl SlotStory<'_, '_> {
@@ -52,7 +52,7 @@ impl SlotStory<'_, '_> {
         self.say(text, &value, ExpectedReading::New);
     }
 
-    /// Words of the user's from long ago, imported long after.
+    /// A message of the user from long ago, imported much later.
     fn archive(&mut self) -> bool {
         let Some(value) = self.fresh() else { return false };
         let Some(text) = self.word(&self.words.first, &value, "", &NamedDays::default()) else { return false };
@@ -60,13 +60,13 @@ impl SlotStory<'_, '_> {
         let arrives = self.at + self.teller.dice.days(1, 500);
         self.hold(&value, said, Some(self.at));
         self.unsure(said - JUST, said);
-        // Nobody said when it ended.
+        // No message says when it ended.
         self.unsure(said + 1, self.at);
         self.push(WorldSpeaker::Archive, arrives.min(LAST), said, text, Some((&value, ExpectedReading::New)));
         true
     }
 
-    /// Somebody nobody vouches for says otherwise, and is right in the end, or says the same.
+    /// An unreliable source claims another value, which turns out to be right, or confirms the value.
     fn rumour(&mut self) {
         let Some(current) = self.current().map(|span| span.value.clone()) else { return };
         let agrees = self.teller.dice.once_in(4);
@@ -85,7 +85,7 @@ impl SlotStory<'_, '_> {
         }
     }
 
-    /// A value that does not hold: now and then one that held before.
+    /// A value that does not hold; sometimes one that held before.
     fn next_value(&mut self) -> Option<String> {
         let past: Vec<String> =
             self.slot().spans.iter().filter(|span| span.to.is_some()).map(|span| span.value.clone()).collect();
@@ -94,13 +94,13 @@ impl SlotStory<'_, '_> {
         if back.is_some() && self.teller.dice.once_in(6) { back } else { self.fresh() }
     }
 
-    /// The value changes, and this is told in one of many ways. True if it was told.
+    /// Changes the value, with one of many wordings. True if a message was made.
     fn change(&mut self, value: Option<&str>) -> bool {
         let Some(value) = value else { return false };
         let (words, at) = (self.words, self.at);
         let way = self.teller.dice.below(5);
         let monday = day::monday_before(at);
-        // A late telling is long over, but nothing was said in between.
+        // A late statement is about the distant past, and nothing was said in between.
         let exact = at
             - if self.teller.dice.once_in(3) { self.teller.dice.days(60, 140) } else { self.teller.dice.days(0, 20) };
         let month = day::month_of(at - self.teller.dice.days(0, 60));
@@ -126,7 +126,7 @@ impl SlotStory<'_, '_> {
         true
     }
 
-    /// Something wrong is told, and soon corrected.
+    /// A wrong value is stated and soon corrected.
     fn mistake(&mut self) {
         if self.words.corrected.is_empty() {
             return;
@@ -142,7 +142,7 @@ impl SlotStory<'_, '_> {
         }
     }
 
-    /// The value that holds was told wrong.
+    /// The current value was stated wrongly.
     pub(super) fn correct(&mut self, wrong: &str, right: &str) {
         let Some(text) = self.word(&self.words.corrected, right, wrong, &NamedDays::default()) else { return };
         let found = self.slot().spans.iter_mut().find(|span| span.to.is_none() && span.value == wrong);
@@ -164,7 +164,7 @@ impl SlotStory<'_, '_> {
         }
     }
 
-    /// "Back in May 2022 I moved to …": between two values that were told long ago.
+    /// "Back in May 2022 I moved to …": between two values that were stated long ago.
     fn late(&mut self) {
         let spans = self.slot().spans.clone();
         for pair in spans.windows(2) {

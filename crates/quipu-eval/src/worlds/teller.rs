@@ -1,4 +1,4 @@
-//! Telling: from what happens to one slot to the sentences it is told with.
+//! Generates the messages about what happens in a slot.
 
 use quipu_core::extract::USER;
 
@@ -7,7 +7,7 @@ use super::dice::WorldRng;
 use super::language::{Language, Relation, Wordings};
 use super::{ExpectedReading, LAST, START, Slot, Span, WorldMessage, WorldSpeaker};
 
-/// Tells a whole world, slot by slot.
+/// Generates a whole world, slot by slot.
 pub(super) struct Teller<'a> {
     language: &'a Language,
     pub(super) dice: &'a mut WorldRng,
@@ -21,15 +21,15 @@ pub(super) struct SlotStory<'t, 'a> {
     pub(super) relation: &'a Relation,
     pub(super) words: &'a Wordings,
     slot: usize,
-    /// Values nobody has spoken of yet.
+    /// Values not mentioned yet.
     fresh: Vec<String>,
-    /// Where the story is.
+    /// The current day of the story.
     pub(super) at: Day,
-    /// The last day on which anything was told.
+    /// The day of the last message.
     pub(super) touched: Day,
 }
 
-/// The days a sentence names, in words.
+/// The days that a sentence names, in words.
 #[derive(Default)]
 pub(super) struct NamedDays {
     pub(super) day: String,
@@ -57,7 +57,7 @@ impl<'a> Teller<'a> {
         (self.slots, self.tellings)
     }
 
-    /// Tells one relation of one person.
+    /// Generates the messages about one relation of one person.
     pub(super) fn tell(&mut self, name: &str, relation: &'a Relation, subject: &str) {
         let words = if subject == USER { Some(&relation.user) } else { relation.other.as_ref() };
         let Some(words) = words else { return };
@@ -81,7 +81,7 @@ impl<'a> Teller<'a> {
         self.slots.len() - 1
     }
 
-    /// Talk that says nothing of anybody.
+    /// Small talk.
     pub(super) fn idle(&mut self) {
         for day in (START..LAST).step_by(60) {
             let day = day + self.dice.days(0, 50);
@@ -98,7 +98,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// A sentence among others, about forty words in all now and then.
+    /// Puts a sentence among others, sometimes about forty words in all.
     fn among_others(&mut self, sentence: String) -> String {
         let mut text = sentence;
         for place in 0..self.dice.below(4) {
@@ -118,7 +118,7 @@ impl SlotStory<'_, '_> {
         self.slot().subject == USER
     }
 
-    /// The slot of the opposite relation, made when it is first needed.
+    /// The slot of the opposite relation, made on first use.
     pub(super) fn opposite(&mut self) -> Option<usize> {
         let name = self.relation.opposite.as_ref()?;
         let subject = self.slot().subject.clone();
@@ -132,7 +132,7 @@ impl SlotStory<'_, '_> {
         }
     }
 
-    /// Goes on in another slot; returns the one before.
+    /// Switches to another slot; returns the previous one.
     pub(super) fn turn_to(&mut self, slot: usize) -> usize {
         std::mem::replace(&mut self.slot, slot)
     }
@@ -141,7 +141,7 @@ impl SlotStory<'_, '_> {
         self.fresh.pop()
     }
 
-    /// The span that holds.
+    /// The current span.
     pub(super) fn current(&mut self) -> Option<&mut Span> {
         self.slot().spans.iter_mut().find(|span| span.to.is_none())
     }
@@ -195,7 +195,7 @@ impl SlotStory<'_, '_> {
         self.teller.tellings.push(WorldMessage { day, said, voice, text, slot, claim });
     }
 
-    /// What is no claim of the user's: questions, hypotheses, what others say, what tools return.
+    /// Messages that are no claims of the user: questions, hypotheses, reported speech, output of tools.
     fn set_aside(&mut self) {
         let users = self.is_users();
         let (asks, weak) = if users {
@@ -223,12 +223,12 @@ impl SlotStory<'_, '_> {
         }
     }
 
-    /// Who is imported: without a name it reads as if the user had said it.
+    /// The name of an imported speaker. Without a name the message reads as if the user had said it.
     fn stranger(&mut self) -> Option<String> {
         (!self.is_users()).then(|| self.teller.language.stranger.clone())
     }
 
-    /// Somebody nobody vouches for claims a value. False if there are no words for it.
+    /// An unreliable source claims a value. False if there is no wording for it.
     pub(super) fn hear(&mut self, value: &str, day: Day) -> bool {
         let weak = if self.is_users() { &self.relation.weak_user } else { &self.relation.weak_other };
         let Some(text) = self.word(weak, value, "", &NamedDays::default()) else { return false };
@@ -237,7 +237,7 @@ impl SlotStory<'_, '_> {
         true
     }
 
-    /// Somebody nobody vouches for says otherwise, while what the user said holds.
+    /// An unreliable source claims another value while the user's statement holds.
     fn hearsay(&mut self, weak: &[String]) {
         let author = self.stranger();
         let open = |span: &&Span| span.to.is_none_or(|to| span.told + 1 < to);

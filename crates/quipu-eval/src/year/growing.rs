@@ -1,4 +1,4 @@
-//! Growing: everything a memory makes of itself, and taking it back.
+//! Consolidation of a whole memory, and its revert.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,14 +13,14 @@ use quipu_engine::{ConsolidateOptions, Engine, Error, EvolveOptions, FactOptions
 use super::super::lines::written;
 use super::life;
 
-/// Growing is run until nothing is left to do, and not more often than this.
+/// Consolidation runs until nothing is left to do, at most this many times.
 const PASSES_MAX: usize = 64;
 
-/// What growing came to.
+/// Result of consolidation.
 pub(super) struct Grown {
-    /// Claims that became part of the profile, in words.
+    /// Claims promoted to the profile, in words.
     pub(super) promoted: BTreeSet<String>,
-    /// Claims that were of the profile when they were first said, by what they are.
+    /// Claims that belonged to the profile from the start because of their predicate.
     pub(super) by_nature: BTreeSet<String>,
     /// Patterns that became a category, by name.
     pub(super) categories: BTreeSet<String>,
@@ -69,10 +69,10 @@ pub(super) fn grow(engine: &Engine, user: &UserId) -> Result<Grown> {
             });
         }
     }
-    Err(Error::Bug(format!("after {PASSES_MAX} passes there is still something to compact")))
+    Err(Error::Bug(format!("compaction has work left after {PASSES_MAX} passes")))
 }
 
-/// Everything there is to see of a memory, a line each.
+/// Everything visible of a memory, one line each.
 pub(super) fn seen(engine: &Engine, user: &UserId) -> Result<BTreeSet<String>> {
     let mut lines = BTreeSet::from([quipu_engine::core_at(engine, user, When::Now)?.to_string()]);
     let facts = quipu_engine::facts(engine, user, &FactOptions { all: true, ..FactOptions::default() })?;
@@ -84,7 +84,7 @@ pub(super) fn seen(engine: &Engine, user: &UserId) -> Result<BTreeSet<String>> {
     Ok(lines)
 }
 
-/// Takes back everything after a version with one revert: how many events, and how much of what is seen differs from then.
+/// Reverts everything after a version with one event. Returns the number of events, and of lines that differ from then.
 pub(super) fn take_back(
     engine: &Engine,
     user: &UserId,

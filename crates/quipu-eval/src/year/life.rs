@@ -1,5 +1,5 @@
-//! A year of one person's life, decided first and then told: twenty turns a day, what comes back and what does not, moves,
-//! and what another program notes beside the conversation.
+//! A simulated year of one person: twenty turns a day with recurring and passing statements, moves, and notes that
+//! another program adds.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use serde::Deserialize;
 
 use super::super::worlds::{Day, WorldRng};
 
-/// Conversations a day, and what is said in each before it is answered.
+/// Conversations a day, and user messages in each.
 const TALKS: i32 = 2;
 const ASKED_PER_TALK: usize = 5;
-/// A pattern is said on so many days at least, and on so many at most.
+/// Least and most days on which a pattern is stated.
 const OFTEN: (i32, i32) = (5, 24);
-/// One of so many values of a relation is no pattern.
+/// One in this many values of a relation is no pattern.
 const PASSING_EVERY: usize = 2;
-/// Values one after the other of what holds one at a time.
+/// Number of successive values of a single-valued relation.
 const MOVES: usize = 3;
 
 #[derive(Debug, Deserialize)]
@@ -46,7 +46,7 @@ struct Statement {
     first: Vec<String>,
     again: Vec<String>,
     ended: Vec<String>,
-    /// The dynamic category its values stand in, if they have no other place.
+    /// The dynamic category of its values, if they have no other place.
     category: Option<String>,
 }
 
@@ -66,7 +66,7 @@ struct Notes {
     texts: Vec<String>,
 }
 
-/// What the user said and what was answered.
+/// A user message and its reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Exchange {
     pub(super) day: Day,
@@ -79,15 +79,15 @@ pub(super) struct Exchange {
     pub(super) answers: Option<usize>,
 }
 
-/// A value of the person, by relation.
+/// A predicate and a value of the person.
 pub(super) type Claim = (String, String);
 
-/// A claim as it is listed.
+/// The text form of a claim.
 pub(super) fn in_words((predicate, value): &Claim) -> String {
     format!("{predicate} {value}")
 }
 
-/// Something noted beside the conversation.
+/// A note added outside the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Noted {
     pub(super) day: Day,
@@ -95,27 +95,27 @@ pub(super) struct Noted {
     pub(super) text: String,
 }
 
-/// A year, and the truth of it.
+/// A year, and the truth about it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct InventedYear {
-    /// In the order in which they are said.
+    /// In the order of time.
     pub(super) exchanges: Vec<Exchange>,
     pub(super) notes: Vec<Noted>,
-    /// One a detail, in the order in which the details were told.
+    /// One for each detail, in the order in which the details are stated.
     pub(super) questions: Vec<String>,
-    /// What was said on many days: what a profile should come to hold.
+    /// Claims stated on many days, which a profile should come to hold.
     pub(super) patterns: BTreeSet<Claim>,
     /// Those of them that still hold at the end.
     pub(super) holding: BTreeSet<Claim>,
-    /// What came back for months without a category of its own: words of notes, and dynamic categories.
+    /// Recurring themes without a category: words of notes, and dynamic categories.
     pub(super) themes: BTreeSet<String>,
 }
 
-/// Sentences by the day they are said on.
+/// Sentences by day.
 type Days = Vec<Vec<(String, Option<usize>)>>;
 
 impl InventedYear {
-    /// The life of a seed: the same every time.
+    /// Makes the life of a seed; deterministic.
     pub(super) fn make(seed: u64, days: Day) -> Result<Self> {
         let language: Language = toml::from_str(include_str!("english.toml"))
             .map_err(|error| Error::Bug(format!("the language of the year: {error}")))?;
@@ -133,7 +133,7 @@ impl InventedYear {
     }
 }
 
-/// What is told of one person, so far.
+/// Generates the messages of one person.
 struct Teller<'a> {
     days: Day,
     dice: &'a mut WorldRng,
@@ -143,7 +143,7 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
-    /// One detail a conversation, as long as there are people and places nobody met at; the questions about them.
+    /// One detail for each conversation, as long as there are unused pairs of people and places; returns the questions.
     fn details(&mut self, language: &Language) -> Vec<String> {
         let pairs = language.people.iter().flat_map(|person| language.places.iter().map(move |place| (person, place)));
         let mut meetings: Vec<(&String, &String)> = pairs.collect();
@@ -173,7 +173,7 @@ impl Teller<'_> {
         }
     }
 
-    /// As many days as a pattern has, between two.
+    /// As many days between two as a pattern has.
     fn often(&mut self, from: Day, to: Day) -> Vec<Day> {
         let count = self.dice.days(OFTEN.0, OFTEN.1);
         some_days(self.dice, usize::try_from(count).unwrap_or(0), from, to)
@@ -185,7 +185,7 @@ impl Teller<'_> {
                 self.passing(statement, value);
                 continue;
             }
-            // A fourth of what comes back is given up in the end.
+            // A quarter of the patterns ends before the year does.
             let last = if self.dice.once_in(4) { self.days * 3 / 4 } else { self.days };
             for (number, day) in self.often(0, last - 1).into_iter().enumerate() {
                 self.say(day, if number == 0 { &statement.first } else { &statement.again }, value);
@@ -200,7 +200,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Said on a day or two, or three times in a single day: no pattern.
+    /// Stated on one or two days, or three times in one day: no pattern.
     fn passing(&mut self, statement: &Statement, value: &str) {
         let first = self.dice.days(0, self.days - 2);
         self.say(first, &statement.first, value);
@@ -214,7 +214,7 @@ impl Teller<'_> {
         }
     }
 
-    /// A few values one after the other, each said again and again while it holds.
+    /// Several successive values, each stated repeatedly while it holds.
     fn moves(&mut self, moving: &Moving) {
         let mut values = moving.values.clone();
         self.dice.shuffle(&mut values);
@@ -234,7 +234,7 @@ impl Teller<'_> {
     }
 }
 
-/// So many different days between two, in order.
+/// Distinct random days between two, in order.
 fn some_days(dice: &mut WorldRng, count: usize, from: Day, to: Day) -> Vec<Day> {
     let mut all: Vec<Day> = (from..to).collect();
     dice.shuffle(&mut all);
@@ -266,7 +266,7 @@ fn notes(language: &Language, dice: &mut WorldRng, days: Day) -> (Vec<Noted>, BT
     (all, themes)
 }
 
-/// Every day has its conversations, and what is left of them is idle talk.
+/// Distributes the sentences over the conversations of every day, and fills the rest with small talk.
 fn exchanges(language: &Language, dice: &mut WorldRng, told: Days) -> Result<Vec<Exchange>> {
     let mut all = Vec::new();
     for (day, mut sentences) in (0..).zip(told) {

@@ -1,5 +1,5 @@
-//! A year: one life of seven thousand turns, told, grown and looked at. What the memory made of it by itself is held against
-//! what was true, recall is asked before and after, and in the end all of it is taken back with one command.
+//! Year: one life of seven thousand turns, imported and consolidated. The result is compared with the truth, recall is
+//! measured before and after, and one revert undoes all of it.
 
 mod growing;
 mod life;
@@ -26,11 +26,11 @@ use growing::Grown;
 use life::InventedYear;
 use telling::{Month, ToldYear};
 
-/// Whose memory it is.
+/// The user.
 const USER: &str = "year";
-/// How deep recall is looked at.
+/// Depth of recall.
 const DEPTH: usize = 10;
-/// What is counted of a question, before and after.
+/// Figures of a question, before and after.
 const FIGURES: [&str; 2] = ["before.recall.10", "after.recall.10"];
 
 /// What is measured.
@@ -41,24 +41,24 @@ pub(crate) struct YearOptions<'a> {
     pub(crate) spelling: bool,
     /// The file of details.
     pub(crate) out: Option<&'a Path>,
-    /// A folder for the grown memory, to be looked at; then nothing is taken back.
+    /// A folder for the consolidated memory; then nothing is reverted.
     pub(crate) keep: Option<&'a Path>,
 }
 
-/// What was picked out, held against what is right.
+/// A selection, compared with the truth.
 #[derive(Debug, Clone, Serialize)]
 struct Picked {
     picked: usize,
     precision: f64,
     recall: f64,
-    /// What was picked out and should not have been.
+    /// What was selected but should not have been.
     wrong: Vec<String>,
-    /// What should have been picked out and was not.
+    /// What should have been selected but was not.
     missed: Vec<String>,
 }
 
 impl Picked {
-    /// `may` be picked out; `should` be.
+    /// `may` is allowed, `should` is required.
     fn of(picked: &BTreeSet<String>, may: &BTreeSet<String>, should: &BTreeSet<String>) -> Self {
         let share = |part: usize, of: usize| if of == 0 { 1.0 } else { part as f64 / of as f64 };
         Self {
@@ -76,15 +76,15 @@ struct Report {
     seed: u64,
     turns: usize,
     told_in_s: f64,
-    /// How the memory grew while it was told.
+    /// Growth of the memory during the import.
     months: Vec<Month>,
     grown_in_s: f64,
-    /// Claims that became part of the profile.
+    /// Claims promoted to the profile.
     promoted: Picked,
     /// Patterns that became categories of the core document.
     categories: Picked,
     folded: usize,
-    /// What became one with something it does not say.
+    /// Items merged with something different.
     folded_wrong: Vec<String>,
     noted: usize,
     active_index: ActiveIndex,
@@ -93,13 +93,13 @@ struct Report {
     questions: usize,
     found_before: f64,
     found_after: f64,
-    /// After less before, over the same questions.
+    /// After minus before, over the same questions.
     difference: f64,
     difference_interval: Option<Interval>,
-    /// How many events one revert took back; none if the memory was kept.
+    /// Events that one revert undid; `None` if the memory was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     taken_back: Option<usize>,
-    /// What differed then from the memory before anything grew.
+    /// Differences from the memory before consolidation.
     #[serde(skip_serializing_if = "Option::is_none")]
     left_over: Option<usize>,
     model: String,
@@ -165,7 +165,7 @@ pub(crate) fn year(environment: &dyn Environment, wanted: &YearOptions<'_>) -> R
     Measurement::of(&report, in_words)
 }
 
-/// So many numbers below another, spread evenly.
+/// Evenly spread numbers below `all`.
 fn spread(all: usize, wanted: usize) -> Vec<usize> {
     let wanted = wanted.min(all);
     (0..wanted).map(|number| number * all / wanted).collect()
@@ -176,7 +176,7 @@ fn ask(engine: &Engine, user: &UserId, life: &InventedYear, told: &ToldYear, cho
     let one = |&number: &usize| {
         let question = &life.questions[number];
         let Some(wanted) = told.answers.get(&number) else {
-            return Err(Error::Bug(format!("nobody told what answers {question:?}")));
+            return Err(Error::Bug(format!("no turn answers {question:?}")));
         };
         let options = RecallOptions { k: DEPTH, now: Some(told.end), ..RecallOptions::of(question) };
         let report = quipu_engine::recall(engine, user, &options)?;
@@ -231,13 +231,13 @@ fn in_words(report: &Report) -> String {
         )
     };
     text.push_str(&format!(
-        "\n{} turns told in {:.0} s, grown in {:.1} s; seed {}, model {}\n",
+        "\n{} turns recorded in {:.0} s, consolidated in {:.1} s; seed {}, model {}\n",
         report.turns, report.told_in_s, report.grown_in_s, report.seed, report.model
     ));
-    text.push_str(&picked("part of the profile", &report.promoted));
+    text.push_str(&picked("promoted to the profile", &report.promoted));
     text.push_str(&picked("new categories", &report.categories));
     text.push_str(&format!(
-        "near-duplicates that became one: {}, {} of them wrongly\n",
+        "near-duplicates merged: {}, {} of them wrongly\n",
         report.folded,
         report.folded_wrong.len()
     ));
@@ -255,7 +255,7 @@ fn in_words(report: &Report) -> String {
         report.questions,
     ));
     if let (Some(events), Some(left)) = (report.taken_back, report.left_over) {
-        text.push_str(&format!("one revert took {events} events back; {left} things differ from before\n"));
+        text.push_str(&format!("one revert undid {events} events; {left} lines differ from before\n"));
     }
     text
 }

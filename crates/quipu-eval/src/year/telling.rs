@@ -1,4 +1,4 @@
-//! Telling a year to an engine, day by day, and how the memory grows while it is told.
+//! Imports a year day by day, and records how the memory grows.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use super::super::updates::place::SeededEngine;
 use super::super::worlds::{Day, at};
 use super::life::{Exchange, InventedYear, Noted};
 
-/// How often it is looked at.
+/// Days between two measurements.
 const MONTH: Day = 30;
-/// Notes are written down in the evening.
+/// Notes are added in the evening.
 const EVENING: i32 = 22 * 60;
 
-/// How large it was.
+/// Size of the memory.
 #[derive(Debug, Serialize)]
 pub(super) struct Month {
     pub(super) days: Day,
@@ -28,9 +28,9 @@ pub(super) struct Month {
     pub(super) core_bytes: usize,
 }
 
-/// What came of telling.
+/// Result of the import.
 pub(super) struct ToldYear {
-    /// The turn that answers a question, by its number.
+    /// The turn that answers each question, by number.
     pub(super) answers: BTreeMap<usize, ItemId>,
     pub(super) months: Vec<Month>,
     /// The morning after the last day.
@@ -64,7 +64,7 @@ pub(super) fn tell(place: &SeededEngine, user: &UserId, life: &InventedYear) -> 
     Ok(told)
 }
 
-/// The user's words and the answer; the turn of the words.
+/// Records a message and its reply; returns the turn of the message.
 fn say(place: &SeededEngine, user: &UserId, exchange: &Exchange) -> Result<ItemId> {
     let mut turn = None;
     for (role, text, minute) in
@@ -82,7 +82,7 @@ fn say(place: &SeededEngine, user: &UserId, exchange: &Exchange) -> Result<ItemI
         receipt.lag.map_or(Ok(()), |lag| Err(Error::Bug(lag)))?;
         turn = turn.or(receipt.items.first().copied());
     }
-    turn.ok_or_else(|| Error::Bug("a turn was recorded without a name".to_owned()))
+    turn.ok_or_else(|| Error::Bug("a recorded turn has no id".to_owned()))
 }
 
 fn note(place: &SeededEngine, user: &UserId, noted: &Noted) -> Result<()> {

@@ -108,8 +108,7 @@ impl Fault {
 
     /// The token belongs to another operation, or to another version of the memory.
     pub(crate) fn outdated(announcement: Announcement, how: &str) -> Self {
-        let message =
-            format!("the memory has changed since, or the token belongs to another operation; {announcement}{how}");
+        let message = format!("the memory has changed since, or the token is for something else; {announcement}{how}");
         let fault = Self::new(StatusCode::PRECONDITION_FAILED, "precondition_failed_error", message);
         Self { announced: Some(Box::new(announcement)), ..fault.code("confirmation_outdated").at("confirm") }
     }

@@ -1,4 +1,4 @@
-//! The style, script and icon of the pages. They are embedded in the program; their names contain a hash of their content.
+//! The style, script and icon of the pages, embedded in the program. File names contain a hash of the content.
 
 use std::sync::LazyLock;
 

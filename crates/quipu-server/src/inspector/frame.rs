@@ -1,4 +1,4 @@
-//! The frame of every page: access checks, form and query fields, the handler to call, and the layout around its content.
+//! The frame of every page: access checks, form and query fields, the call of the handler, and the layout.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -114,7 +114,7 @@ pub(super) struct PageContext<'a> {
 }
 
 impl PageContext<'_> {
-    /// A part of the path.
+    /// A parameter of the path.
     pub(super) fn part(&self, name: &str) -> Result<&str, Fault> {
         self.path.get(name).map(String::as_str).ok_or_else(|| Error::Bug(format!("the path has no {name}")).into())
     }
@@ -126,8 +126,8 @@ impl PageContext<'_> {
         Ok(user)
     }
 
-    /// Runs a destructive operation on the version whose preview the user saw; only the preview's own form triggers it. Copies of the
-    /// content in this server's caches are dropped too.
+    /// Runs a destructive operation on the version whose preview the user saw, and drops the content from this
+    /// server's caches.
     pub(super) fn destroying<'u, T>(
         &self,
         user: &'u UserId,
@@ -301,7 +301,7 @@ pub(super) struct Frame {
 
 /// Renders a template.
 pub(super) fn page(template: &impl Template) -> Result<PageResult, Fault> {
-    let bug = |error: askama::Error| Error::Bug(format!("a page cannot be written: {error}"));
+    let bug = |error: askama::Error| Error::Bug(format!("cannot render a page: {error}"));
     Ok(PageResult::Page(template.render().map_err(bug)?))
 }
 
@@ -400,7 +400,7 @@ async fn run(
     let mut sent = Bytes::new();
     if page.method == Method::POST {
         if !security::is_from_own_page(&parts.headers) {
-            return Err(Fault::forbidden("forms are taken from pages of this server only"));
+            return Err(Fault::forbidden("forms are accepted from pages of this server only"));
         }
         sent = collect_up_to(&parts, body, bounds.api_body_bytes_max, bounds.body_within).await?;
     }
@@ -416,7 +416,7 @@ async fn run(
         let here = parts.uri.path_and_query().map_or("/", |whole| whole.as_str()).to_owned();
         (page.verb)(&desk(&app, &caller, &path, (asked, sent), &parts.headers, here))
     });
-    work.await.map_err(|_| Error::Bug("a page stopped without an answer".to_owned()))?
+    work.await.map_err(|_| Error::Bug("rendering a page was aborted".to_owned()))?
 }
 
 /// Stores the theme.
@@ -427,7 +427,8 @@ pub(super) async fn theme(
 ) -> Response {
     let (parts, body) = request.into_parts();
     if !security::is_from_own_page(&parts.headers) {
-        return Fault::forbidden("forms are taken from pages of this server only").answer(None, Some(&met.request_id));
+        return Fault::forbidden("forms are accepted from pages of this server only")
+            .answer(None, Some(&met.request_id));
     }
     let body = match collect_up_to(&parts, body, 4 << 10, app.options.bounds.body_within).await {
         Ok(body) => body,

@@ -1,7 +1,7 @@
-//! The inspector: pages on which people see what is remembered and why, decide reviews, correct, retract, revert and erase.
+//! The inspector: pages on which people see what is remembered and why, decide reviews, correct, revert and erase.
 //!
-//! Pages are rendered here and work without a script. Each is a row of a table, like a route of the API: it converts, calls a verb
-//! of the engine, and fills a template of `templates/`, which escapes every text.
+//! Pages are rendered here and work without a script. Each is a row of a table, like a route of the API: it converts,
+//! calls a function of the engine, and fills a template of `templates/`, which escapes every text.
 
 mod assets;
 mod desks;

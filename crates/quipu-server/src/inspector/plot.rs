@@ -339,8 +339,8 @@ pub(super) fn between(share: f64, of: usize) -> (f64, f64) {
     ((middle - reach).max(0.0), (middle + reach).min(1.0))
 }
 
-/// A reliability diagram: stated probability against the share that is answered; on the dashed line they agree. `limits` are
-/// probabilities with labels.
+/// A reliability diagram: stated probability against the share that is answered; on the dashed line they agree.
+/// `limits` are probabilities with labels.
 pub(super) fn reliability(curve: &[ReliabilityBin], limits: &[(f64, &str)], label: &str) -> String {
     const HEIGHT: f64 = 340.0;
     const FOOT: f64 = HEIGHT - 40.0;

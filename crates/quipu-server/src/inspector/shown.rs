@@ -127,12 +127,12 @@ pub(super) fn trust(trust: Trust) -> &'static str {
 /// The page title for an HTTP status.
 pub(super) fn status(status: u16) -> &'static str {
     match status {
-        401 | 403 => "Not open to you",
-        404 => "Not there",
+        401 | 403 => "Not allowed",
+        404 => "Not found",
         422 => "Refused",
-        429 | 503 => "Later",
-        400..500 => "Not understood",
-        _ => "Something is wrong here",
+        429 | 503 => "Try again later",
+        400..500 => "Invalid request",
+        _ => "Server error",
     }
 }
 

@@ -1,4 +1,5 @@
-//! Signing in with a key. The key is sent once; then a cookie replaces it that no script can read and no other site can send.
+//! Signing in with a key. The key is sent once; then a cookie replaces it, which no script can read and no other site
+//! can send.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +36,7 @@ pub(crate) enum Seen {
 pub(crate) async fn see(app: &Arc<App>, headers: &HeaderMap, uri: &Uri) -> Result<Seen, Fault> {
     if let Some(desk) = cookie(headers, DESK).and_then(|cookie| app.desks.of(&cookie)) {
         let keys = app.keys.clone();
-        let stopped = |_| Error::Bug("looking up a key stopped without an answer".to_owned());
+        let stopped = |_| Error::Bug("looking up a key was aborted".to_owned());
         let holder = tokio::task::spawn_blocking(move || keys.holder_of(&desk.key_id)).await.map_err(stopped)??;
         if let Some(holder) = holder {
             let left = app.rates.take(&holder.key_id);
@@ -102,7 +103,7 @@ pub(super) async fn page(State(app): State<Arc<App>>, request: Request) -> Respo
 async fn sent(app: &App, request: Request) -> Result<(HeaderMap, Fields), Fault> {
     let (parts, body): (_, Body) = request.into_parts();
     if !security::is_from_own_page(&parts.headers) {
-        return Err(Fault::forbidden("forms are taken from pages of this server only"));
+        return Err(Fault::forbidden("forms are accepted from pages of this server only"));
     }
     let body = collect_up_to(&parts, body, FORM_BYTES_MAX, app.options.bounds.body_within).await?;
     Ok((parts.headers, Fields::read(&body)))
@@ -125,10 +126,10 @@ pub(super) async fn enter(
     let holder = match holder {
         Ok(Ok(holder)) => holder,
         Ok(Err(error)) => return Fault::from(error).answer(None, Some(&met.request_id)),
-        Err(_) => return Fault::from(Error::Bug("looking up a key stopped".to_owned())).answer(None, None),
+        Err(_) => return Fault::from(Error::Bug("looking up a key was aborted".to_owned())).answer(None, None),
     };
     let Some(holder) = holder else {
-        return shown(&app, &headers, &next, Some("There is no such key, or it was taken back."));
+        return shown(&app, &headers, &next, Some("Unknown or revoked key."));
     };
     tracing::info!(key = holder.key_id, request_id = met.request_id, "signed in to the inspector");
     let value = app.desks.enter(&holder.key_id);

@@ -1,4 +1,4 @@
-//! What is counted of maintenance.
+//! Metrics of maintenance.
 
 use jiff::Timestamp;
 use prometheus_client::encoding::EncodeLabelSet;
@@ -10,7 +10,7 @@ use quipu_engine::{MaintenanceReport, MaintenanceStep};
 
 use super::policy::Tally;
 
-/// A step, and what came of it.
+/// A step and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Run {
     step: &'static str,
@@ -23,7 +23,7 @@ struct Step {
     step: &'static str,
 }
 
-/// What is counted of maintenance.
+/// Metrics of maintenance.
 #[derive(Default)]
 pub(crate) struct Figures {
     runs: Family<Run, Counter>,
@@ -35,31 +35,27 @@ pub(crate) struct Figures {
 
 impl Figures {
     pub(crate) fn register(&self, registry: &mut Registry) {
-        registry.register("maintenance_runs", "Steps of maintenance, by what came of them", self.runs.clone());
-        registry.register(
-            "maintenance_due",
-            "What is left due of the users that maintenance looked at last, by step",
-            self.due.clone(),
-        );
+        registry.register("maintenance_runs", "Steps of maintenance, by outcome", self.runs.clone());
+        registry.register("maintenance_due", "Work left due for the users looked at last, by step", self.due.clone());
         registry.register_with_unit(
             "maintenance_last_run_timestamp",
-            "When maintenance last looked at a user, since 1970",
+            "Time of the last maintenance run, in seconds since 1970",
             Unit::Seconds,
             self.last_run.clone(),
         );
         registry.register(
             "maintenance_backing_off",
-            "Steps and users that maintenance tries again later, because they failed",
+            "Steps and users whose retry is pending after a failure",
             self.backing_off.clone(),
         );
         registry.register(
             "maintenance_sweep_waiting",
-            "Users that the sweep over the store has still to come to",
+            "Users that the sweep over the store has not reached yet",
             self.sweep_waiting.clone(),
         );
     }
 
-    /// One run: `done`, `left` (some of it stays due), `failed`, `held` (another process does it) or `stopped`, a step.
+    /// Counts a run: per step `done`, `left` (some stays due), `failed`, `held` (another process does it) or `stopped`.
     pub(super) fn ran(&self, report: &MaintenanceReport) {
         for one in &report.steps {
             let outcome = match (&report.fault, &one.fault) {
@@ -74,7 +70,7 @@ impl Figures {
         }
     }
 
-    /// How things stand after a run that ended now.
+    /// Updates the gauges after a run that has just ended.
     pub(super) fn stands(&self, tally: &Tally, now: Timestamp) {
         let figure = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         for step in MaintenanceStep::ALL {

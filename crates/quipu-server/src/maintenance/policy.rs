@@ -1,4 +1,4 @@
-//! Which user's maintenance comes next, and what of it. Pure: the time is an argument, counted from the start of the server.
+//! Chooses the next user and steps of maintenance. Pure: times are arguments, measured from the start of the server.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
@@ -8,19 +8,19 @@ use quipu_engine::{MaintenanceReport, MaintenanceStep};
 
 use super::MaintenanceOptions;
 
-/// Steps that are taken once a silence, and not again until something was said or the next sweep: they append events, and what
-/// they leave for the next time is meant to wait for it.
+/// Steps that run once per pause, and again only after a new message or in the next sweep: they append events, and work
+/// they leave over is meant for the next pause.
 const ONCE_A_SILENCE: [MaintenanceStep; 4] =
     [MaintenanceStep::Hits, MaintenanceStep::Evolve, MaintenanceStep::Reflect, MaintenanceStep::Compact];
 
-/// How long a user has said nothing.
+/// How long ago a user's last message was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
     /// Less than [`MaintenanceOptions::quiet`].
     Talking,
-    /// At least that long: what was said is read and told.
+    /// At least that long: new sources are read and summarised.
     Quiet,
-    /// At least [`MaintenanceOptions::session_end`]: everything that is due is done.
+    /// At least [`MaintenanceOptions::session_end`]: all due steps run.
     Over,
 }
 
@@ -35,7 +35,7 @@ impl Stage {
     }
 }
 
-/// One run: some steps of one user.
+/// One run: some steps for one user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Job {
     pub(super) user: UserId,
@@ -43,16 +43,16 @@ pub(super) struct Job {
     stage: Stage,
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Outcome<'a> {
-    /// The engine says.
+    /// The engine's report.
     Ran(&'a MaintenanceReport),
-    /// The memory could not be looked at.
+    /// The memory could not be opened.
     Failed,
 }
 
-/// Something that failed, and when it is tried again.
+/// A failure, and when to retry.
 #[derive(Debug, Clone, Copy)]
 struct BackOff {
     times: u32,
@@ -60,7 +60,7 @@ struct BackOff {
 }
 
 impl BackOff {
-    /// One failure more: twice as long as the last time, up to the bound.
+    /// The state after one more failure: twice the last pause, up to the bound.
     fn after(previous: Option<&Self>, now: Duration, options: &MaintenanceOptions) -> Self {
         let times = previous.map_or(0, |one| one.times).saturating_add(1);
         let factor = 2u32.saturating_pow(times - 1);
@@ -69,23 +69,23 @@ impl BackOff {
     }
 }
 
-/// What is known of a user.
+/// State of a user.
 #[derive(Debug)]
 struct UserState {
-    /// The version after which nothing happened that this process did not do itself.
+    /// The version up to which events have been observed; later ones are activity of somebody else.
     version: Seq,
-    /// When something was last appended by somebody else, since the start.
+    /// When somebody else last appended, measured from the start of the server.
     active_at: Option<Duration>,
-    /// Nothing is due of the steps of this stage, unless they failed.
+    /// The steps of this stage have nothing due, unless they failed.
     done: Stage,
     last_run: Option<Duration>,
-    /// Steps of [`ONCE_A_SILENCE`] that were taken in this silence.
+    /// Steps of [`ONCE_A_SILENCE`] that already ran in this pause.
     taken: BTreeSet<MaintenanceStep>,
-    /// The whole user waits: the memory cannot be looked at, or another process does the same.
+    /// Backs off the whole user: the memory cannot be opened, or another process maintains it.
     whole: Option<BackOff>,
     failing: BTreeMap<MaintenanceStep, BackOff>,
     left: BTreeMap<MaintenanceStep, usize>,
-    /// The memory was opened by a sweep and nobody else has asked for it since.
+    /// A sweep opened the memory, and nobody else has used it since.
     is_swept: bool,
 }
 
@@ -125,7 +125,7 @@ impl UserState {
         self.failing.get(&step).is_some_and(|one| one.until > now)
     }
 
-    /// The steps to take now, if any.
+    /// The steps to run now, if any.
     fn steps(&self, now: Duration, options: &MaintenanceOptions) -> Vec<MaintenanceStep> {
         if self.whole.is_some_and(|one| one.until > now) {
             return Vec::new();
@@ -139,7 +139,7 @@ impl UserState {
         stage.steps().filter(is_wanted).collect()
     }
 
-    /// True if nothing has to be remembered of it.
+    /// True if nothing has to be remembered about the user.
     fn is_settled(&self) -> bool {
         self.done == Stage::Over && self.failing.is_empty() && self.whole.is_none()
     }
@@ -155,11 +155,11 @@ impl UserState {
             }
             let is_stuck = one.is_some_and(|one| one.left >= one.due && one.fault.is_none());
             if is_stuck && report.stopped {
-                // It was not taken.
+                // It did not run.
                 continue;
             }
             let once = ONCE_A_SILENCE.contains(&step);
-            // A step that gets no further is not asked again at each round either.
+            // A step without progress is not retried in each round either.
             if one.is_some_and(|one| one.fault.is_some()) || (is_stuck && !once) {
                 let next = BackOff::after(self.failing.get(&step), now, options);
                 self.failing.insert(step, next);
@@ -169,7 +169,7 @@ impl UserState {
             if once {
                 self.taken.insert(step);
             } else if one.is_some() {
-                // It got further: there may be more of it, and of what follows from it.
+                // It made progress: it, or a step that depends on it, may have more to do.
                 self.done = Stage::Talking;
             }
         }
@@ -187,18 +187,18 @@ struct Sweep {
     refresh_at: Duration,
 }
 
-/// How things stand, for metrics and status.
+/// State for metrics and status.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Tally {
-    /// What is left due of the users that were looked at last, by step.
+    /// Work left due for the users looked at last, by step.
     pub(super) left: BTreeMap<MaintenanceStep, usize>,
-    /// Steps and users that are tried again later, because they failed.
+    /// Steps and users whose retry is pending after a failure.
     pub(super) backing_off: usize,
-    /// Users the sweep has still to come to.
+    /// Users that the sweep has not reached yet.
     pub(super) sweep_waiting: usize,
 }
 
-/// Decides who is next.
+/// Chooses the next run.
 #[derive(Debug)]
 pub(super) struct Policy {
     options: MaintenanceOptions,
@@ -211,7 +211,7 @@ impl Policy {
         Self { options, users: BTreeMap::new(), sweep: Sweep::default() }
     }
 
-    /// Takes in which version each open memory has: a version that is new is activity of its user.
+    /// Takes the versions of all open memories: a new version is activity of its user.
     pub(super) fn observe(&mut self, open: Vec<(UserId, Seq)>, now: Duration) {
         let open: HashMap<UserId, Seq> = open.into_iter().collect();
         self.users.retain(|user, known| open.contains_key(user) || !known.is_settled());
@@ -224,18 +224,18 @@ impl Policy {
         }
     }
 
-    /// True if the sweep is at its end and wants to know again who is in the store.
+    /// True if the next sweep needs a list of the store's users.
     pub(super) fn wants_users(&self, now: Duration) -> bool {
         self.options.enabled && self.sweep.waiting.is_empty() && now >= self.sweep.refresh_at
     }
 
-    /// Takes in who is in the store.
+    /// Takes the users of the store, for a new sweep.
     pub(super) fn users(&mut self, users: Vec<UserId>, now: Duration) {
         self.sweep.waiting = users.into();
         self.sweep.refresh_at = now + self.options.sweep_interval;
     }
 
-    /// What to do now: of users that were active the one whose last run is longest ago; else the next of the sweep.
+    /// The next run: the active user whose last run is longest ago, else the next user of the sweep.
     pub(super) fn next(&mut self, now: Duration) -> Option<Job> {
         if !self.options.enabled {
             return None;
@@ -256,7 +256,7 @@ impl Policy {
         }
         while let Some(user) = self.sweep.waiting.pop_front() {
             let known = self.users.get(&user);
-            // Who talks, or waits for another attempt, comes by itself.
+            // Users who are active or backed off are handled without the sweep.
             let comes = |known: &UserState| known.stage(now, &self.options) != Stage::Over || known.whole.is_some();
             if known.is_some_and(comes) {
                 continue;
@@ -269,21 +269,21 @@ impl Policy {
         None
     }
 
-    /// Takes in what came of a run, and the version of the memory after it if it is open. True if the memory may be let go: only
-    /// the sweep wanted it, and nothing is left to do.
+    /// Takes the outcome of a run, and the version of the memory after it if it is open. True if the memory may be
+    /// closed: only the sweep used it, and nothing is left to do.
     pub(super) fn finished(&mut self, job: &Job, outcome: Outcome<'_>, version: Option<Seq>, now: Duration) -> bool {
         let options = &self.options;
         let known = self.users.entry(job.user.clone()).or_insert_with(|| UserState::new(version.unwrap_or(0), None));
         known.last_run = Some(now);
         match outcome {
             Outcome::Failed => known.whole = Some(BackOff::after(known.whole.as_ref(), now, options)),
-            // Another process does it: looked at again after the shortest pause.
+            // Another process does it: retried after the shortest pause.
             Outcome::Ran(report) if report.fault.is_some() => {
                 known.whole = Some(BackOff { times: 0, until: now + options.backoff });
             }
             Outcome::Ran(report) => {
                 known.note(job, report, now, options);
-                // What was appended meanwhile by others is looked at by the next run: there is one until nothing is due.
+                // What others appended meanwhile is handled by the next run, which follows until nothing is due.
                 if let Some(version) = version.filter(|_| !report.steps.is_empty()) {
                     known.version = version;
                 }
@@ -292,7 +292,7 @@ impl Policy {
         known.is_swept && known.done == Stage::Over
     }
 
-    /// How things stand.
+    /// State for metrics and status.
     pub(super) fn tally(&self) -> Tally {
         let mut tally = Tally { sweep_waiting: self.sweep.waiting.len(), ..Tally::default() };
         for known in self.users.values() {

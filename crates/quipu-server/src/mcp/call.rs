@@ -10,20 +10,20 @@ use tokio::sync::Semaphore;
 use super::guest::McpCaller;
 use crate::queue::Queue;
 
-/// What all calls share.
+/// State shared by all calls.
 pub(crate) struct SharedState {
     pub(crate) engine: Arc<Engine>,
-    /// Calls at work at a time, and how long one waits for its turn.
+    /// Limits the calls at work at a time, and how long one may wait for its turn.
     pub(crate) slots: Arc<Semaphore>,
     pub(crate) waits: Duration,
-    /// Reads what was recorded, when nobody waits for it.
+    /// Reads new sources in the background.
     pub(crate) queue: Arc<Queue>,
-    /// Words that are handed on as the user's own count as the user's.
+    /// Text passed as the user's words counts as the user's.
     pub(crate) user_words: bool,
 }
 
 impl SharedState {
-    /// Does something that may block, in its turn.
+    /// Runs a blocking operation when a slot is free.
     pub(super) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         guest: McpCaller,
@@ -37,7 +37,7 @@ impl SharedState {
             let _slot = slot;
             work(&Call { engine: &hall.engine, guest: &guest, hall: &hall })
         });
-        done.await.map_err(|_| Error::Bug("a tool stopped without an answer".to_owned()))?
+        done.await.map_err(|_| Error::Bug("a tool was aborted".to_owned()))?
     }
 }
 
@@ -53,7 +53,7 @@ impl Call<'_> {
         &self.guest.user
     }
 
-    /// Has a language model read what was recorded, once nobody waits.
+    /// Queues new sources for the language model, to be read in the background.
     pub(super) fn study(&self, session: Option<String>) {
         self.hall.queue.study(self.user(), session);
     }

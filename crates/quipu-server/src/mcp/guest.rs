@@ -1,4 +1,4 @@
-//! Who asks through MCP: whose memory, what for, and which tools are in sight.
+//! Callers of MCP: the user, the scopes and the visible tools.
 
 use std::str::FromStr;
 
@@ -6,13 +6,13 @@ use quipu_core::id::UserId;
 use quipu_engine::ports::Scope;
 use quipu_engine::{Error, Result};
 
-/// What is decided about MCP where the server is set up.
+/// Settings of MCP.
 #[derive(Debug, Clone)]
 pub struct McpOptions {
-    /// Words a client hands on as the user's own count as the user's; default on. Off, they are refused: a model that was talked
-    /// into it could otherwise put words into the user's mouth.
+    /// Text that a client passes as the user's words counts as the user's. Default: on. If off, it is refused, because
+    /// a manipulated model could otherwise attribute words to the user.
     pub user_words: bool,
-    /// Over stdio: the tool that relays a person's decisions is in sight; default off. Over HTTP the scope of the key says so.
+    /// Over stdio: shows the tool that passes on a person's decisions. Default: off. Over HTTP the key's scope decides.
     pub review: bool,
 }
 
@@ -22,19 +22,19 @@ impl Default for McpOptions {
     }
 }
 
-/// A set of tools that is in sight only if it is asked for.
+/// A set of tools that is shown on request only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Toolset {
-    /// Entities, relations and observations, by the names other memory servers have for them.
+    /// Entities, relations and observations, named as in other memory servers.
     Graph,
-    /// Files an agent keeps, by the commands of Anthropic's memory tool.
+    /// An agent's files, with the commands of Anthropic's memory tool.
     Files,
-    /// Looking after a memory: figures, the log, whether it is intact.
+    /// Administration: figures, the log, verification.
     Admin,
 }
 
 impl Toolset {
-    /// Its name.
+    /// The name used in settings and query strings.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Graph => "graph",
@@ -57,27 +57,27 @@ impl FromStr for Toolset {
     }
 }
 
-/// Who asks, in one request.
+/// The caller of one request.
 #[derive(Debug, Clone)]
 pub(crate) struct McpCaller {
-    /// Whose memory it is about.
+    /// The user whose memory it accesses.
     pub(crate) user: UserId,
-    /// The public id of the caller's key; none on this machine without one.
+    /// The public id of the caller's key; `None` for a local caller without one.
     pub(crate) key_id: Option<String>,
-    /// What may be done.
+    /// The scopes it has.
     pub(crate) scopes: Vec<Scope>,
-    /// Which tools are in sight besides the usual ones.
+    /// Toolsets shown besides the default tools.
     pub(crate) toolsets: Vec<Toolset>,
 }
 
 impl McpCaller {
-    /// True if this may be done. No scope stands for another here: deciding is for those it was given to by name.
+    /// True if the caller has this scope. No scope implies another here: review must be granted by name.
     pub(crate) fn may(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope)
     }
 }
 
-/// The toolsets of a list such as `graph,admin`.
+/// Parses a list such as `graph,admin`.
 pub(crate) fn toolsets(text: &str) -> Result<Vec<Toolset>> {
     text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::parse).collect()
 }

@@ -1,8 +1,8 @@
-//! MCP: memory as tools, resources and prompts of whatever a language model runs in. A file a family of tools; each converts, calls one
-//! verb, and converts back.
+//! MCP: memory as tools, resources and prompts for language models. One file per group of tools; each tool converts,
+//! calls one function of the engine, and converts back.
 //!
-//! What comes through here was written by a model. It is recorded as an agent's, it proposes where it would change, and it erases
-//! nothing; `docs/mcp.md` has the whole of it.
+//! What comes in here was written by a model. It is recorded as an agent's, only proposes changes, and erases nothing;
+//! see `docs/mcp.md`.
 
 mod call;
 mod guest;

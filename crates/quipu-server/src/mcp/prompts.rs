@@ -1,4 +1,4 @@
-//! Prompts: what a person may pick in a client.
+//! Prompts, which a person may choose in a client.
 
 use quipu_engine::ports::Scope;
 use quipu_engine::{ContextOptions, Error, Result};
@@ -9,7 +9,7 @@ use super::call::Call;
 use super::guest::McpCaller;
 use super::tools;
 
-/// The prompts of somebody.
+/// The prompts that a caller may use.
 pub(super) fn listed(guest: &McpCaller) -> Vec<Prompt> {
     let argument = |name: &str, about: &str, required: bool| {
         PromptArgument::new(name).with_description(about).with_required(required)
@@ -36,10 +36,10 @@ pub(super) fn listed(guest: &McpCaller) -> Vec<Prompt> {
     all
 }
 
-/// Fills one in.
+/// Fills a prompt.
 ///
 /// # Errors
-/// `NotFound` for a prompt that is none, or none for this guest; `Invalid` for a missing argument.
+/// `NotFound` for a prompt that does not exist or that the caller may not use; `Invalid` for a missing argument.
 pub(super) fn filled(call: &Call<'_>, name: &str, given: &JsonObject) -> Result<GetPromptResult> {
     let given = |name: &str| given.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     let may = |scope: Scope| call.guest.may(scope);

@@ -1,4 +1,4 @@
-//! Resources: what a person may put before a model without asking a question.
+//! Resources, which a person may give to a model without asking a question.
 
 use quipu_engine::ports::Scope;
 use quipu_engine::versions::When;
@@ -11,12 +11,12 @@ use super::call::Call;
 use super::guest::McpCaller;
 use super::tools;
 
-/// The newest things that `memory://recent` shows.
+/// Number of items in `memory://recent`.
 const RECENT: usize = 30;
 const ITEM: &str = "memory://item/";
 const JSON: &str = "application/json";
 
-/// The resources somebody may read.
+/// The resources that a caller may read.
 pub(super) fn listed(guest: &McpCaller) -> Vec<Resource> {
     let one = |uri: &str, title: &str, about: &str| {
         Resource::new(uri, uri.trim_start_matches("memory://"))
@@ -35,7 +35,7 @@ pub(super) fn listed(guest: &McpCaller) -> Vec<Resource> {
     all
 }
 
-/// Resources by name.
+/// Templates of resources.
 pub(super) fn templates(guest: &McpCaller) -> Vec<ResourceTemplate> {
     let item = ResourceTemplate::new("memory://item/{id}", "item")
         .with_title("Item")
@@ -44,10 +44,10 @@ pub(super) fn templates(guest: &McpCaller) -> Vec<ResourceTemplate> {
     if guest.may(Scope::Read) { vec![item] } else { Vec::new() }
 }
 
-/// Reads one.
+/// Reads a resource.
 ///
 /// # Errors
-/// `NotFound` for an address that is none, or none for this guest.
+/// `NotFound` for an address that does not exist or that the caller may not read.
 pub(super) fn read(call: &Call<'_>, uri: &str) -> Result<ResourceContents> {
     let missing = || Error::NotFound(format!("there is no resource {uri:?}"));
     let needs = |scope: Scope| if call.guest.may(scope) { Ok(()) } else { Err(missing()) };
@@ -77,6 +77,5 @@ pub(super) fn read(call: &Call<'_>, uri: &str) -> Result<ResourceContents> {
 }
 
 fn text(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string_pretty(value)
-        .map_err(|error| Error::Bug(format!("a resource cannot be written as JSON: {error}")))
+    serde_json::to_string_pretty(value).map_err(|error| Error::Bug(format!("cannot write a resource as JSON: {error}")))
 }

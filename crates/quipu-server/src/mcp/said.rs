@@ -1,4 +1,4 @@
-//! What several tools answer with.
+//! Parts of the results of several tools.
 
 use jiff::Timestamp;
 use quipu_core::reconcile::{Outcome, Rejection};
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// A value of the engine's as one word.
+/// The serialised name of an engine's value.
 pub(super) fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,
@@ -61,7 +61,7 @@ impl From<&Rejection> for Refused {
 /// Something that was found.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Hit {
-    /// Its name; get_memory and fetch take it.
+    /// Its id; get_memory and fetch take it.
     pub(super) id: String,
     /// `fact`, `ep`, `task`, `note`, `tenet`, `turn`, `entry`, `doc` or `import`.
     kind: String,
@@ -82,16 +82,16 @@ pub(super) struct Hit {
     /// Until when it held.
     #[serde(skip_serializing_if = "Option::is_none")]
     valid_to: Option<Timestamp>,
-    /// How it stands, if there is more to say than that it counts.
+    /// Its status, if it is not simply active.
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<String>,
     /// The words it was read from.
     evidence: Vec<SourceQuote>,
-    /// What is said against it and not settled.
+    /// Statements that contradict it; the conflict is not settled.
     contested_by: Vec<String>,
-    /// What its words say that holds no longer.
+    /// Statements in its text that no longer hold.
     outdated: Vec<String>,
 }
 
@@ -129,7 +129,7 @@ impl From<Answer> for Hit {
 pub(super) struct AnswerVerdict {
     /// `answer`, `clarify`, `verify` or `abstain`.
     verdict: String,
-    /// How likely what was found answers, 0 to 1.
+    /// Probability that the results answer the question, 0 to 1.
     probability: f64,
     reason: String,
     /// What to ask the user, if that is what to do.

@@ -19,17 +19,17 @@ use crate::options::Bounds;
 use crate::progress::Progress;
 use crate::queue::Queue;
 
-/// Calls at work at a time: of one person's client there are few.
+/// Calls at work at a time: one person's client makes few.
 const CALLS_MAX: usize = 4;
 const WAITS: Duration = Duration::from_secs(30);
-/// How long readings and maintenance that have begun may go on after the client is gone; what is left is due at the next command.
+/// How long readings and maintenance that have begun may continue after the client has gone; the rest stays due.
 const READS_ON: Duration = Duration::from_secs(10);
 
-/// Answers on standard output what a client asks on standard input, until that ends. Nothing else may be written there. Meanwhile
-/// it does what is due of the user's memory, as `maintenance` says, while no call is being worked on.
+/// Answers requests from standard input on standard output until the input ends. Nothing else may write to standard
+/// output. While no call is being answered, it runs maintenance for the user's memory as `maintenance` says.
 ///
 /// # Errors
-/// `Unavailable` if the client does not speak the protocol, or the process can have no threads.
+/// `Unavailable` if the client does not speak the protocol, or no threads can be started.
 pub fn serve_stdio(
     engine: Arc<Engine>,
     user: UserId,
@@ -41,7 +41,7 @@ pub fn serve_stdio(
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|error| Error::Unavailable(format!("no threads to serve with: {error}")))?;
+        .map_err(|error| Error::Unavailable(format!("cannot start threads: {error}")))?;
     let mut scopes = vec![Scope::Read, Scope::Write];
     if options.review {
         scopes.push(Scope::Review);
@@ -64,17 +64,17 @@ pub fn serve_stdio(
         let maintaining = tokio::spawn(maintenance.run(stopping, is_busy));
         let running = match peer.serve(rmcp::transport::stdio()).await {
             Ok(running) => running,
-            // Whoever only asked what this is has been answered.
+            // The client disconnected before initialisation; that is no error.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(Error::Unavailable(format!("the client does not speak MCP: {error}"))),
         };
         let ended = running.waiting().await.map(drop);
         stop.send_replace(true);
-        // It ends after the piece it is at.
+        // Maintenance ends after the current unit of work.
         let (_, _) = tokio::join!(queue.drain(READS_ON), tokio::time::timeout(READS_ON, maintaining));
-        ended.map_err(|error| Error::Bug(format!("the conversation broke off: {error}")))
+        ended.map_err(|error| Error::Bug(format!("the connection was aborted: {error}")))
     });
-    // The thread that reads standard input may wait for a line that never comes.
+    // The thread that reads standard input may be blocked on a line that never comes.
     runtime.shutdown_timeout(Duration::from_millis(100));
     done
 }

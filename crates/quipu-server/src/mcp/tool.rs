@@ -1,4 +1,4 @@
-//! A tool: a row with its name, what it says of itself, its types and its verb. The list and the calls are made of the same rows.
+//! A tool: a row with its name, description, types and handler. The list and the calls use the same rows.
 
 use std::sync::{Arc, LazyLock};
 
@@ -15,11 +15,11 @@ use super::call::Call;
 use super::guest::{McpCaller, Toolset};
 use super::tools;
 
-/// What a tool answers.
+/// The result of a tool.
 pub(super) struct ToolResult {
     /// The JSON.
     pub(super) value: Value,
-    /// A remark beside it, where the shape of the JSON has no place for one.
+    /// A remark beside it, for what the JSON's schema has no field for.
     pub(super) aside: Option<String>,
 }
 
@@ -29,11 +29,11 @@ type Verb = Arc<dyn Fn(&Call<'_>, JsonObject) -> Result<ToolResult> + Send + Syn
 pub(super) struct Tool {
     pub(super) name: &'static str,
     pub(super) scope: Scope,
-    /// In sight only if this is asked for.
+    /// Shown only with this toolset.
     pub(super) toolset: Option<Toolset>,
-    /// Its JSON is text alone, as some clients want it.
+    /// The result is sent as text only, as some clients require.
     is_text_only: bool,
-    /// Its answer is `content` alone, word for word, and `is_error` says whether it is an error.
+    /// The result is `content` alone, verbatim; `is_error` says whether it is an error.
     is_told: bool,
     shown: Shown,
     verb: Verb,
@@ -55,7 +55,7 @@ impl Tool {
         Self::new(name, Scope::Read, (title, about), hints, move |call, given| Ok((verb(call, given)?, None)))
     }
 
-    /// A tool that has something recorded. None takes anything away: that is for people.
+    /// A tool that records something. No tool removes anything; only people do.
     pub(super) fn writing<I, O>(
         name: &'static str,
         title: &'static str,
@@ -69,7 +69,7 @@ impl Tool {
         Self::remarking(name, title, about, move |call, given| Ok((verb(call, given)?, None)))
     }
 
-    /// The same, with a remark.
+    /// A recording tool that returns a remark.
     pub(super) fn remarking<I, O>(
         name: &'static str,
         title: &'static str,
@@ -109,41 +109,41 @@ impl Tool {
             })?;
             let (answer, aside) = verb(call, given)?;
             let value = serde_json::to_value(answer)
-                .map_err(|error| Error::Bug(format!("an answer cannot be written as JSON: {error}")))?;
+                .map_err(|error| Error::Bug(format!("cannot write a result as JSON: {error}")))?;
             Ok(ToolResult { value, aside })
         };
         Self { name, scope, toolset: None, is_text_only: false, is_told: false, shown, verb: Arc::new(run) }
     }
 
-    /// Needs another scope.
+    /// Requires another scope.
     pub(super) fn needs(self, scope: Scope) -> Self {
         Self { scope, ..self }
     }
 
-    /// Is in sight only with a toolset.
+    /// Shows the tool only with a toolset.
     pub(super) fn of(self, toolset: Toolset) -> Self {
         Self { toolset: Some(toolset), ..self }
     }
 
-    /// The same call again has no further effect.
+    /// Marks the tool as idempotent.
     pub(super) fn idempotent(mut self) -> Self {
         self.shown.annotations = self.shown.annotations.map(|hints| hints.idempotent(true));
         self
     }
 
-    /// Answers with text alone.
+    /// Sends the result as text only.
     pub(super) fn text_only(mut self) -> Self {
         self.shown.output_schema = None;
         Self { is_text_only: true, ..self }
     }
 
-    /// Answers in words that a model knows, and nothing around them.
+    /// Sends the result verbatim, in sentences that models are trained on.
     pub(super) fn telling(mut self) -> Self {
         self.shown.output_schema = None;
         Self { is_told: true, ..self }
     }
 
-    /// True if it is in sight of somebody.
+    /// True if the caller can see the tool.
     pub(super) fn is_for(&self, guest: &McpCaller) -> bool {
         guest.may(self.scope) && self.toolset.is_none_or(|toolset| guest.toolsets.contains(&toolset))
     }
@@ -152,7 +152,7 @@ impl Tool {
         self.shown.clone()
     }
 
-    /// Answers a call. What was wrong with it is an answer too: a model can act on it.
+    /// Answers a call. Errors are results too, because a model can act on them.
     pub(super) fn answer(&self, call: &Call<'_>, given: JsonObject) -> CallToolResult {
         match (self.verb)(call, given) {
             Ok(ToolResult { value, .. }) if self.is_told => {
@@ -171,7 +171,7 @@ impl Tool {
     }
 }
 
-/// An error as a model is told of it.
+/// An error as a result, with advice for the model.
 pub(super) fn fault(error: &Error) -> CallToolResult {
     let then = match error {
         Error::Invalid(_) => "Change the arguments and call again.",
@@ -183,7 +183,7 @@ pub(super) fn fault(error: &Error) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(format!("{error}. {then}"))])
 }
 
-/// Every tool, in the order in which they are listed.
+/// All tools, in the order of the list.
 pub(super) fn all() -> &'static [Tool] {
     static ALL: LazyLock<Vec<Tool>> = LazyLock::new(tools::all);
     &ALL
@@ -200,8 +200,8 @@ fn schema<T: JsonSchema>() -> JsonObject {
     }
 }
 
-/// The same for what is given: a field that may be missing need not also be null, and sizes of numbers are our own affair. Clients
-/// that know little of JSON Schema get along with it.
+/// Simplifies an input schema for clients with limited support of JSON Schema: optional fields need not accept null,
+/// and number formats are dropped.
 fn plain(schema: JsonObject) -> JsonObject {
     fn simpler(value: Value) -> Value {
         match value {
@@ -241,7 +241,7 @@ fn plain(schema: JsonObject) -> JsonObject {
     }
 }
 
-/// What a tool takes, in words.
+/// Describes a tool's arguments in words.
 fn takes(schema: &JsonObject) -> String {
     let required: Vec<&str> =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();

@@ -1,23 +1,23 @@
-//! Files as the memory tool sees them: paths, listings, numbered lines, edits, and the tool's own sentences.
+//! Files of the memory tool: paths, listings, numbered lines, edits, and the tool's messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The folder of everything.
+/// The root directory.
 pub(super) const ROOT: &str = "/memories";
-/// Width of a line's number.
+/// Width of a line number.
 const NUMBER_WIDTH: usize = 6;
-/// Lines of a file that is shown.
+/// Maximum number of lines of a file that can be viewed.
 const LINES_MAX: usize = 999_999;
-/// Lines shown before and after a change.
+/// Number of lines shown before and after a change.
 const AROUND: usize = 2;
 
-/// Whole paths and what stands in the files.
+/// File contents by absolute path.
 pub(super) type Files = BTreeMap<String, String>;
 
-/// What a command says to a model that it could not do.
+/// The result of a command, or the error message for the model.
 pub(super) type Outcome<T> = Result<T, String>;
 
-/// The path a text means: no step leads out of the folder.
+/// Normalizes a path; an error if it leads outside the root.
 pub(super) fn path(given: &str) -> Outcome<String> {
     let outside = || format!("Path must start with {ROOT}, got: {given}");
     let rest = given.strip_prefix(ROOT).ok_or_else(outside)?;
@@ -35,18 +35,18 @@ pub(super) fn path(given: &str) -> Outcome<String> {
     Ok(parts.into_iter().fold(ROOT.to_owned(), |whole, part| whole + "/" + part))
 }
 
-/// True if something lies below a path.
+/// True if there are files below the path.
 pub(super) fn is_folder(files: &Files, path: &str) -> bool {
     path == ROOT || below(files, path).next().is_some()
 }
 
-/// Everything below a path.
+/// The files below a path.
 pub(super) fn below<'a>(files: &'a Files, path: &str) -> impl Iterator<Item = (&'a String, &'a String)> {
     let within = format!("{path}/");
     files.iter().filter(move |(name, _)| name.starts_with(&within))
 }
 
-/// The file of a command that changes one.
+/// The content of an existing file, for a command that changes it.
 pub(super) fn content<'a>(files: &'a Files, path: &str, given: &str) -> Outcome<&'a str> {
     match files.get(path) {
         Some(content) => Ok(content),
@@ -55,7 +55,7 @@ pub(super) fn content<'a>(files: &'a Files, path: &str, given: &str) -> Outcome<
     }
 }
 
-/// A folder two levels deep, or a file's lines.
+/// A listing of a directory two levels deep, or the lines of a file.
 pub(super) fn view(files: &Files, given: &str, range: Option<(i64, i64)>) -> Outcome<String> {
     let path = path(given)?;
     if let Some(content) = files.get(&path) {
@@ -107,7 +107,7 @@ fn numbered(content: &str, given: &str, range: Option<(i64, i64)>) -> Outcome<St
         None => (0, lines.len()),
         Some((first, last)) => {
             let from = usize::try_from(first.max(1) - 1).unwrap_or(usize::MAX).min(lines.len());
-            // As slices count: -1 is the end, and other negative numbers count from it.
+            // As with slices, -1 is the end; other negative numbers count from it.
             let to = match last {
                 -1 => lines.len(),
                 last if last < 0 => {
@@ -127,12 +127,12 @@ fn shown(lines: &[&str], from: usize, to: usize) -> String {
     lines[from..to].iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A file with a text in the place of another, and what to say of it.
+/// Replaces a text that must occur exactly once; returns the new content and the message.
 pub(super) fn replaced(content: &str, given: &str, old: &str, new: &str) -> Outcome<(String, String)> {
     let line_of = |at: usize| content[..at].matches('\n').count();
     let places: Vec<usize> = match old {
         "" => Vec::new(),
-        // Places may overlap.
+        // Occurrences may overlap.
         old => content.char_indices().map(|(at, _)| at).filter(|&at| content[at..].starts_with(old)).collect(),
     };
     let at = match places.as_slice() {
@@ -158,7 +158,7 @@ pub(super) fn replaced(content: &str, given: &str, old: &str, new: &str) -> Outc
     Ok((text, told))
 }
 
-/// A file with lines put in after a line.
+/// Inserts a text after a line.
 pub(super) fn inserted(content: &str, line: i64, text: &str) -> Outcome<String> {
     let mut lines: Vec<&str> = content.split('\n').collect();
     if lines.last().is_some_and(|last| last.is_empty()) {

@@ -1,5 +1,5 @@
-//! The executor of Anthropic's memory tool: its commands over files an agent keeps, its sentences word for word. What is kept is
-//! the agent's own word, and every version stays in the history.
+//! The executor of Anthropic's memory tool: its commands on an agent's files, with its exact messages. Files are
+//! attributed to the agent, and every version stays in the history.
 
 mod files;
 
@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use files::{Files, Outcome, ROOT};
 
-/// The name of this interface in the headers of events.
+/// Name of this interface in the headers of events.
 const INTERFACE: &str = "memory-tool";
-/// Begins the name under which a file is kept.
+/// Prefix of the names under which files are stored.
 const FILE: &str = "file:";
 
 /// A command of the memory tool.
@@ -55,7 +55,7 @@ pub(crate) struct Command {
     /// With insert: the text to insert.
     #[serde(default)]
     pub(crate) insert_text: Option<String>,
-    /// With rename: the present path.
+    /// With rename: the current path.
     #[serde(default)]
     pub(crate) old_path: Option<String>,
     /// With rename: the new path.
@@ -63,9 +63,9 @@ pub(crate) struct Command {
     pub(crate) new_path: Option<String>,
 }
 
-/// The steps of a command, and what it says once they are done.
+/// The changes of a command, and its message once they are made.
 type Plan = (Vec<FileChange>, String);
-/// Plans a command on the files as they are.
+/// Plans a command on the current files.
 type Planner = dyn Fn(&Files) -> Outcome<Plan>;
 
 /// The content of the tool's result.
@@ -77,11 +77,11 @@ pub(crate) struct Ran {
     pub(crate) is_error: bool,
 }
 
-/// Why a command was not run at all.
+/// Why a command was not run.
 pub(crate) enum Unrun {
-    /// It needs this, and it was not given.
+    /// A required input is missing.
     Missing(&'static str),
-    /// The engine's own reasons.
+    /// An error of the engine.
     Fault(Error),
 }
 
@@ -92,12 +92,12 @@ impl From<Error> for Unrun {
 }
 
 impl Command {
-    /// True if it changes nothing.
+    /// True if the command changes nothing.
     pub(crate) fn is_reading(&self) -> bool {
         self.command == CommandName::View
     }
 
-    /// Runs it on a user's files, as a caller with this key.
+    /// Runs the command on a user's files; `key_id` identifies the caller's key.
     pub(crate) fn run(self, engine: &Engine, user: &UserId, key_id: Option<&str>) -> std::result::Result<Ran, Unrun> {
         let needed = |field: Option<String>, name: &'static str| field.ok_or(Unrun::Missing(name));
         let planned: Box<Planner> = match self.command {
@@ -152,7 +152,7 @@ fn files_of(shelf: &AgentFiles) -> Files {
     shelf.values().filter_map(|kept| Some((kept.name.strip_prefix(FILE)?.to_owned(), kept.text.clone()))).collect()
 }
 
-/// Does what is planned on the files as they are when it is done.
+/// Plans and applies a command on the same version of the files.
 fn changed(engine: &Engine, user: &UserId, entry: &EntryPoint, planned: &Planner) -> Result<Ran> {
     let mut outcome = Err(String::new());
     let done = arrange(engine, user, FILE, entry, &mut |shelf| match planned(&files_of(shelf)) {
@@ -167,13 +167,13 @@ fn changed(engine: &Engine, user: &UserId, entry: &EntryPoint, planned: &Planner
     });
     match done {
         Ok(_) => Ok(ran(outcome)),
-        // What cannot be kept is the model's to mend.
+        // The model can correct content that cannot be stored.
         Err(Error::Invalid(told)) => Ok(ran(Err(told))),
         Err(other) => Err(other),
     }
 }
 
-/// What a file is about: the folder it lies in, else its own name.
+/// The topic of a file: its directory, else its own name.
 fn topic(path: &str) -> Option<String> {
     let inside = path.strip_prefix(ROOT)?.trim_start_matches('/');
     let word = inside
@@ -186,7 +186,7 @@ fn put(path: &str, text: String) -> FileChange {
     FileChange::Put { name: format!("{FILE}{path}"), text, topic: topic(path) }
 }
 
-/// A file in the way of a path's folders.
+/// Fails if a parent of the path is a file.
 fn in_the_way(files: &Files, path: &str) -> Outcome<()> {
     let above = path.match_indices('/').map(|(at, _)| &path[..at]);
     match above.into_iter().find(|above| files.contains_key(*above)) {

@@ -1,11 +1,11 @@
-//! Which requests an application makes for itself.
+//! Detects requests that an application makes for its own purposes, such as titles of chats.
 
 use quipu_engine::{Error, Result};
 use serde::Deserialize;
 
 use super::wire::{ChatRequest, Speaker};
 
-/// The patterns by which they are known.
+/// Patterns that identify such requests.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Asides {
@@ -14,15 +14,15 @@ pub(crate) struct Asides {
 }
 
 impl Asides {
-    /// The patterns that come with Quipu.
+    /// Loads the built-in patterns.
     ///
     /// # Errors
-    /// `Bug` if they cannot be read.
+    /// `Bug` if they are invalid.
     pub(crate) fn new() -> Result<Self> {
         toml::from_str(include_str!("aside.toml")).map_err(|error| Error::Bug(format!("aside.toml: {error}")))
     }
 
-    /// True for a request of the application's own.
+    /// True if the application made the request for its own purposes.
     pub(crate) fn has(&self, request: &ChatRequest) -> bool {
         let last = request.messages.iter().rev().find(|said| said.speaker == Speaker::User);
         let last = last.map(|said| said.words.to_lowercase()).unwrap_or_default();

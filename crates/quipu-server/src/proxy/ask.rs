@@ -1,4 +1,4 @@
-//! What a request asks of memory, in headers that never reach an upstream.
+//! The memory options of a request, in headers that are never sent upstream.
 
 use axum::http::HeaderMap;
 use quipu_core::limit;
@@ -7,13 +7,13 @@ use quipu_engine::versions::When;
 /// What memory does for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Reads and writes.
+    /// Injects memory and records turns.
     Full,
-    /// Gives memory and keeps nothing.
+    /// Injects memory and records nothing.
     ReadOnly,
-    /// Keeps what is said and gives nothing.
+    /// Records turns and injects nothing.
     WriteOnly,
-    /// Nothing.
+    /// Does nothing.
     Off,
 }
 
@@ -27,14 +27,14 @@ impl Mode {
     }
 }
 
-/// What a request asks of memory.
+/// The memory options of a request.
 #[derive(Debug)]
 pub(crate) struct Ask {
     pub(crate) mode: Mode,
     pub(crate) max_tokens: Option<usize>,
-    /// As of which version memory is read.
+    /// Version of the memory to read.
     pub(crate) at: When,
-    /// Who replies, by name.
+    /// Name of the agent that replies.
     pub(crate) agent: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl Ask {
     /// Reads `X-Memory-Mode`, `-Max-Tokens`, `-As-Of` and `-Agent`.
     ///
     /// # Errors
-    /// What is wrong with a header: to guess what was meant could give or keep what should not be.
+    /// A message if a header is invalid: a guess could expose or record what should not be.
     pub(crate) fn read(headers: &HeaderMap) -> Result<Self, String> {
         let mode = match text(headers, "x-memory-mode")?.unwrap_or("full") {
             "full" => Mode::Full,
@@ -50,13 +50,13 @@ impl Ask {
             "writeonly" => Mode::WriteOnly,
             "off" => Mode::Off,
             other => {
-                return Err(format!("X-Memory-Mode is full, readonly, writeonly or off, not {other:?}"));
+                return Err(format!("X-Memory-Mode must be full, readonly, writeonly or off, not {other:?}"));
             }
         };
         let max_tokens = match text(headers, "x-memory-max-tokens")? {
             None => None,
             Some(written) => {
-                let wrong = || format!("X-Memory-Max-Tokens is a number up to {}", limit::PACK_TOKENS_MAX);
+                let wrong = || format!("X-Memory-Max-Tokens must be a number up to {}", limit::PACK_TOKENS_MAX);
                 let tokens: usize = written.parse().map_err(|_| wrong())?;
                 Some(tokens).filter(|tokens| *tokens <= limit::PACK_TOKENS_MAX).ok_or_else(wrong)?.into()
             }

@@ -1,7 +1,7 @@
-//! Whose credentials a request carries: they go to that vendor's upstream and to no other.
+//! Restricts credentials of a request to the vendor they belong to.
 //!
-//! `x-api-key` and `anthropic-*` are Anthropic's, `api-key` and `openai-*` are those of OpenAI and of whoever speaks its dialect.
-//! `Authorization` is used by both, so its secret is judged by its form, and a form that says nothing by what stands beside it.
+//! `x-api-key` and `anthropic-*` belong to Anthropic, `api-key` and `openai-*` to OpenAI and compatible servers.
+//! `Authorization` is used by both, so its secret is classified by its form, or else by the other headers.
 
 use axum::http::{HeaderMap, HeaderName, header};
 
@@ -11,26 +11,26 @@ const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const API_KEY: HeaderName = HeaderName::from_static("api-key");
 const ANTHROPIC_VERSION: HeaderName = HeaderName::from_static("anthropic-version");
 
-/// How Anthropic's keys and tokens begin.
+/// Prefix of Anthropic's keys and tokens.
 const ANTHROPIC_SECRET: &str = "sk-ant-";
-/// How OpenAI's keys begin.
+/// Prefixes of OpenAI's keys.
 const OPENAI_SECRETS: [&str; 3] = ["sk-proj-", "sk-svcacct-", "sk-admin-"];
-/// Stands in each of OpenAI's keys, also in those of the older form.
+/// Substring of all OpenAI keys, including those of the older form.
 const OPENAI_MARK: &str = "T3BlbkFJ";
-/// Where Anthropic itself is reached, also in OpenAI's dialect.
+/// Host of Anthropic, which also offers OpenAI's dialect.
 const ANTHROPIC_HOST: &str = "anthropic.com";
 
-/// True if a request to a path that both vendors have (`/v1/models`) is meant for Anthropic.
+/// True if a request to a path of both vendors (`/v1/models`) is meant for Anthropic.
 pub(crate) fn asks_anthropic(headers: &HeaderMap) -> bool {
     headers.contains_key(ANTHROPIC_VERSION)
         || values(headers, &X_API_KEY).any(|value| !value.starts_with(super::upstream::OWN_KEY))
         || values(headers, &header::AUTHORIZATION).any(|value| vendor(value) == Some(Wire::Anthropic))
 }
 
-/// Takes out what belongs to the other vendor than the upstream's.
+/// Removes credentials of vendors other than the upstream's.
 ///
 /// # Errors
-/// Why the request cannot be passed on: every credential it carries is the other vendor's.
+/// A message if every credential of the request belongs to another vendor.
 pub(crate) fn for_vendor_of(upstream: &Upstream, headers: &mut HeaderMap) -> Result<(), String> {
     let foreign = foreign_secrets(upstream, headers);
     for name in &foreign {
@@ -60,7 +60,7 @@ pub(crate) fn for_vendor_of(upstream: &Upstream, headers: &mut HeaderMap) -> Res
     }
 }
 
-/// The headers whose secret is the other vendor's.
+/// The headers whose secret belongs to another vendor.
 fn foreign_secrets(upstream: &Upstream, headers: &HeaderMap) -> Vec<HeaderName> {
     let mut foreign = Vec::new();
     let other_name = match upstream.wire {
@@ -89,14 +89,14 @@ fn foreign_secrets(upstream: &Upstream, headers: &HeaderMap) -> Vec<HeaderName> 
     foreign
 }
 
-/// True if a secret in `Authorization` that says nothing of itself can only be meant for Anthropic's protocol: its clients name a
-/// version, and send no second key.
+/// True if a secret in `Authorization` of unknown form must be Anthropic's: clients of its protocol send a version, and
+/// no second key.
 fn names_anthropic_only(headers: &HeaderMap) -> bool {
     let names_openai = headers.keys().any(|name| name.as_str().starts_with("openai-"));
     headers.contains_key(ANTHROPIC_VERSION) && !headers.contains_key(X_API_KEY) && !names_openai
 }
 
-/// Whose secrets an upstream is sent. Anthropic also answers in OpenAI's dialect.
+/// The vendor of an upstream. Anthropic's host counts as Anthropic in OpenAI's dialect too.
 fn vendor_of(upstream: &Upstream) -> Wire {
     let host = reqwest::Url::parse(&upstream.base_url).ok().and_then(|url| url.host_str().map(str::to_owned));
     let is_anthropic = host.is_some_and(|host| {
@@ -105,7 +105,7 @@ fn vendor_of(upstream: &Upstream) -> Wire {
     if is_anthropic { Wire::Anthropic } else { upstream.wire }
 }
 
-/// Whose secret it is, if its form says so.
+/// The vendor of a secret, if its form identifies one.
 fn vendor(secret: &str) -> Option<Wire> {
     if secret.starts_with(ANTHROPIC_SECRET) {
         return Some(Wire::Anthropic);
@@ -115,7 +115,7 @@ fn vendor(secret: &str) -> Option<Wire> {
     is_openai.then_some(Wire::OpenAi)
 }
 
-/// The secrets in headers of a name, without the scheme before them.
+/// The secrets in headers of a name, without their scheme.
 fn values<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
     headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default()).map(super::upstream::bare)
 }

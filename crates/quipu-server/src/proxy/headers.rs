@@ -1,8 +1,8 @@
-//! Which headers go through.
+//! Selects the headers that are forwarded.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// Of one connection only (RFC 9110, section 7.6.1).
+/// Hop-by-hop headers (RFC 9110, section 7.6.1).
 const OF_CONNECTION: [&str; 9] = [
     "connection",
     "keep-alive",
@@ -15,7 +15,7 @@ const OF_CONNECTION: [&str; 9] = [
     "upgrade",
 ];
 
-/// What is said to Quipu or to another proxy, or about the person: not the upstream's business.
+/// Headers for Quipu or another proxy, or about the person; not sent upstream.
 const NOT_UPSTREAM: [&str; 17] = [
     "host",
     "content-length",
@@ -32,14 +32,14 @@ const NOT_UPSTREAM: [&str; 17] = [
     "x-litellm-end-user-id",
     "helicone-user-id",
     "helicone-session-id",
-    // What comes back is read on the way, so it may not be compressed.
+    // The response is read on the way, so it must not be compressed.
     "accept-encoding",
     "priority",
 ];
 const NOT_UPSTREAM_BEGINNINGS: [&str; 6] =
     ["x-memory-", "x-forwarded-", "x-openwebui-", "x-sm-", "x-supermemory-", "sec-"];
 
-/// What a client library reads of an answer.
+/// Headers of a response that client libraries use.
 const FOR_CLIENT: [&str; 13] = [
     "content-type",
     "content-encoding",
@@ -72,13 +72,13 @@ fn is_one(name: &HeaderName, names: &[&str], beginnings: &[&str]) -> bool {
     names.contains(&name) || beginnings.iter().any(|beginning| name.starts_with(beginning))
 }
 
-/// Headers that `Connection` names as its own.
+/// Hop-by-hop headers named in `Connection`.
 fn named_by_connection(headers: &HeaderMap) -> Vec<String> {
     let listed = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
     listed.flat_map(|list| list.split(',')).map(|name| name.trim().to_ascii_lowercase()).collect()
 }
 
-/// What of a request's headers goes upstream.
+/// The headers of a request that are sent upstream.
 pub(crate) fn for_upstream(headers: &HeaderMap) -> HeaderMap {
     let dropped = named_by_connection(headers);
     let stays = |name: &HeaderName| {
@@ -92,7 +92,7 @@ pub(crate) fn for_upstream(headers: &HeaderMap) -> HeaderMap {
     kept
 }
 
-/// What of an answer's headers goes to the client.
+/// The headers of a response that are sent to the client.
 pub(crate) fn for_client(headers: &HeaderMap) -> HeaderMap {
     let stays = |name: &HeaderName| is_one(name, &FOR_CLIENT, &FOR_CLIENT_BEGINNINGS);
     headers.iter().filter(|(name, _)| stays(name)).map(|(name, value)| (name.clone(), value.clone())).collect()

@@ -1,4 +1,4 @@
-//! Whose memory, and which conversation: by what a request carries, the surest first.
+//! Determines the user and the session of a request, from the most reliable source first.
 
 use axum::http::HeaderMap;
 use quipu_core::id::{UserId, check_name};
@@ -7,21 +7,21 @@ use serde_json::Value;
 use super::unanswered::UNNAMED;
 use super::wire::{ChatRequest, Speaker};
 
-/// Headers that name the user, after Quipu's own.
+/// Headers that name the user, after `X-Memory-User`.
 const USER_HEADERS: [&str; 4] = ["x-openwebui-user-id", "x-litellm-end-user-id", "helicone-user-id", "x-sm-user-id"];
-/// Headers that name the conversation.
+/// Headers that name the session.
 const SESSION_HEADERS: [&str; 4] =
     ["x-memory-session", "x-sm-conversation-id", "x-openwebui-chat-id", "helicone-session-id"];
-/// Headers by which Codex names its own.
+/// Headers in which Codex names its session.
 const CODEX_SESSION: [&str; 2] = ["session-id", "session_id"];
 
-/// Whose memory it is; none if nobody is named and there is no default.
+/// The user of a request; `None` if no one is named and there is no default.
 ///
-/// `X-Memory-User`, then headers of applications, then the body. A name of an application's that cannot be a user id is
-/// replaced by its hash: the same name is the same user.
+/// Sources: `X-Memory-User`, then headers of applications, then the body. A name from an application that is not a
+/// valid user id is replaced by its hash, so the same name remains the same user.
 ///
 /// # Errors
-/// What is wrong with `X-Memory-User`.
+/// A message if `X-Memory-User` is invalid.
 pub(crate) fn user(
     headers: &HeaderMap,
     request: Option<&ChatRequest>,
@@ -38,10 +38,10 @@ pub(crate) fn user(
     UserId::parse(&name).or_else(|_| UserId::parse(&hashed())).map(Some).map_err(|refusal| refusal.to_string())
 }
 
-/// Which conversation it is; none if the request has no words of a user.
+/// The session of a request; `None` if the request has no text of a user.
 ///
-/// Headers, then what the client's own metadata say, else the hash of the first words of the user: two conversations of a
-/// user that begin alike are then one.
+/// Sources: headers, then metadata of the client, else the hash of the user's first message. Without a name, two
+/// conversations of a user that begin alike are therefore one session.
 pub(crate) fn session(headers: &HeaderMap, request: &ChatRequest) -> Option<String> {
     let in_headers = SESSION_HEADERS.iter().find_map(|name| plain(headers, name)).map(str::to_owned);
     let is_codex = ["user-agent", "originator"]
@@ -64,7 +64,7 @@ fn plain<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok().map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// Account and session out of what Claude's clients send as `metadata.user_id`: an object written as text, or
+/// Account and session in the `metadata.user_id` of Claude's clients: a JSON object as text, or
 /// `user_…_account_…_session_…`. Any other name is the user's.
 fn of_claude(name: &str) -> (String, Option<String>) {
     if name.starts_with('{')

@@ -1,6 +1,7 @@
-//! What the proxy reads out of a request and a reply, and the one thing it puts in.
+//! Parses requests and replies for the proxy, and injects memory into requests.
 //!
-//! Pure but for the piping: no clock, no store. `http/proxied.rs` tells the story.
+//! Apart from the stream adapter in `tee`, this code is pure: it has no clock and no store. `http/proxied.rs` is the
+//! entry point.
 
 mod aside;
 mod ask;

@@ -1,40 +1,40 @@
-//! What the assistant said, read out of the bytes of an answer as they pass.
+//! Reads the assistant's reply from the bytes of a response as they pass.
 
 use serde_json::Value;
 
 use super::wire::Dialect;
 
-/// Longest line of a stream, and longest answer in one piece, that is read.
+/// Maximum length of a line of a stream, or of a response that is not a stream.
 const PIECE_BYTES_MAX: usize = 16 << 20;
 
-/// What was said.
+/// A reply.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Reply {
     pub(crate) words: String,
-    /// True if the answer says of itself that it is complete.
+    /// True if the response was marked as complete.
     pub(crate) is_whole: bool,
-    /// The answer's own name.
+    /// Id of the response.
     pub(crate) id: Option<String>,
-    /// True if there was more than may be kept.
+    /// True if the text exceeded the limit and was cut.
     pub(crate) is_cut: bool,
 }
 
-/// Reads an answer piece by piece.
+/// Parses a response incrementally.
 #[derive(Debug, Clone)]
 pub(crate) struct Reader {
     dialect: Dialect,
     is_stream: bool,
     words_max: usize,
-    /// A line of a stream, or an answer, that is not whole yet.
+    /// An incomplete line of a stream, or an incomplete response.
     held: Vec<u8>,
-    /// More came than is read.
+    /// The response is too long; the rest is ignored.
     is_over: bool,
     data: String,
     reply: Reply,
 }
 
 impl Reader {
-    /// `is_stream`: whether the answer is a stream of events.
+    /// `is_stream`: whether the response is an event stream; `words_max`: limit of the text, in bytes.
     pub(crate) fn new(dialect: Dialect, is_stream: bool, words_max: usize) -> Self {
         Self {
             dialect,
@@ -47,7 +47,7 @@ impl Reader {
         }
     }
 
-    /// Takes in what passes.
+    /// Processes bytes of the response.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         if !self.is_stream {
             self.hold(bytes);
@@ -64,22 +64,22 @@ impl Reader {
         self.hold(rest);
     }
 
-    /// True if the answer is a stream of events, which clients read as it comes.
+    /// True if the response is an event stream, which clients read incrementally.
     pub(crate) fn is_stream(&self) -> bool {
         self.is_stream
     }
 
-    /// True once a stream has said that the reply is complete, though more bytes may come.
+    /// True once a stream has marked the reply as complete; more bytes may follow.
     pub(crate) fn has_ended(&self) -> bool {
         self.is_stream && self.reply.is_whole
     }
 
-    /// What was said so far.
+    /// The reply so far.
     pub(crate) fn so_far(&self) -> Reply {
         self.clone().finish()
     }
 
-    /// What was said, as far as it came.
+    /// The reply, as far as it arrived.
     pub(crate) fn finish(mut self) -> Reply {
         if self.is_stream {
             let last = std::mem::take(&mut self.held);
@@ -107,7 +107,7 @@ impl Reader {
 
     fn line(&mut self, line: &[u8]) {
         if line.is_empty() {
-            // What is no event by now never will be one.
+            // An unterminated event is not an event.
             self.data.clear();
             return;
         }
@@ -117,11 +117,11 @@ impl Reader {
             self.data.push('\n');
         }
         self.data.push_str(data.strip_prefix(' ').unwrap_or(data));
-        // Clients that read line by line take an event for whole here, before the empty line.
+        // Clients that read line by line accept an event here, before the empty line.
         self.event();
     }
 
-    /// Takes the event in if it is whole.
+    /// Processes the event if it is complete.
     fn event(&mut self) {
         if self.data == "[DONE]" {
             self.reply.is_whole = true;
@@ -144,7 +144,7 @@ impl Reader {
                 continue;
             }
             self.say(choice["delta"]["content"].as_str());
-            // Some servers send an empty reason with every piece.
+            // Some servers send an empty reason with every chunk.
             self.reply.is_whole |= choice["finish_reason"].as_str().is_some_and(|reason| !reason.is_empty());
         }
     }
@@ -152,7 +152,7 @@ impl Reader {
     fn response_event(&mut self, event: &Value) {
         match event["type"].as_str().unwrap_or_default() {
             "response.output_text.delta" => self.say(event["delta"].as_str()),
-            // Several texts of one answer are paragraphs of it.
+            // The texts of one response are paragraphs.
             "response.content_part.added" => self.part(),
             "response.completed" | "response.incomplete" => self.reply.is_whole = true,
             _ => {}
@@ -175,7 +175,7 @@ impl Reader {
         }
     }
 
-    /// An answer in one piece.
+    /// Processes a response that is not a stream.
     fn answer(&mut self, answer: &Value) {
         self.name(&answer["id"]);
         match self.dialect {
@@ -197,7 +197,7 @@ impl Reader {
         }
     }
 
-    /// A content that is a text, or a list with parts of a type.
+    /// Reads a content that is a text, or a list with parts of type `kind`.
     fn contents(&mut self, content: &Value, kind: &str) {
         self.say(content.as_str());
         for part in content.as_array().into_iter().flatten().filter(|part| part["type"] == kind) {
@@ -212,7 +212,7 @@ impl Reader {
         }
     }
 
-    /// Another text begins.
+    /// Begins a new paragraph.
     fn part(&mut self) {
         if !self.reply.words.is_empty() && !self.reply.words.ends_with('\n') {
             self.reply.words.push('\n');
@@ -228,7 +228,7 @@ impl Reader {
     }
 }
 
-/// A reply without what the model thought before it.
+/// A reply without the model's thoughts before it.
 fn without_thoughts(words: &str) -> &str {
     match words.trim_start().strip_prefix("<think>") {
         Some(rest) => rest.split_once("</think>").map_or("", |(_, said)| said),

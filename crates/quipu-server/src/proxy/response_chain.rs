@@ -1,4 +1,4 @@
-//! Which reply belongs to which conversation, where the upstream keeps it and the client only names the last reply.
+//! Maps replies to sessions, for upstreams that store the conversation while the client names only the previous reply.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use quipu_core::id::{EventId, UserId};
 
 use crate::word_caches::{Gone, WordCache};
 
-/// Replies kept in mind. Older conversations go on under a new name.
+/// Maximum number of replies remembered. Older conversations continue under a new session name.
 const REPLIES_MAX: usize = 4096;
 
 /// The last replies.
@@ -16,7 +16,7 @@ pub(crate) struct ResponseChain(Mutex<ChainEntry>);
 
 #[derive(Debug, Default)]
 struct ChainEntry {
-    /// The conversation of each reply, and the first event of the ledger it was recorded in.
+    /// The session of each reply, and the first event of the ledger it was recorded in.
     sessions: HashMap<(UserId, String), (String, Option<EventId>)>,
     order: VecDeque<(UserId, String)>,
 }
@@ -26,7 +26,7 @@ impl ResponseChain {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers where a reply belongs. `ledger` is the first event of the user's ledger, if there is one.
+    /// Remembers the session of a reply. `ledger` is the first event of the user's ledger, if there is one.
     pub(crate) fn keep(&self, user: &UserId, reply: &str, session: &str, ledger: Option<EventId>) {
         let mut kept = self.kept();
         let key = (user.clone(), reply.to_owned());
@@ -40,12 +40,12 @@ impl ResponseChain {
         }
     }
 
-    /// True if something is known of a reply.
+    /// True if the reply is remembered.
     pub(crate) fn knows(&self, user: &UserId, reply: &str) -> bool {
         self.kept().sessions.contains_key(&(user.clone(), reply.to_owned()))
     }
 
-    /// The conversation of a reply, if the user still has the ledger it was recorded in.
+    /// The session of a reply, if the user still has the ledger it was recorded in.
     pub(crate) fn session(&self, user: &UserId, reply: &str, ledger: Option<EventId>) -> Option<String> {
         let kept = self.kept();
         let (session, recorded) = kept.sessions.get(&(user.clone(), reply.to_owned()))?;
@@ -55,7 +55,7 @@ impl ResponseChain {
 
 impl WordCache for ResponseChain {
     fn forget(&self, user: &UserId, gone: Gone) {
-        // Names of conversations are not erased with words that were said in them.
+        // An erasure of words does not concern the names of their sessions.
         if gone == Gone::Deleted {
             let mut kept = self.kept();
             kept.sessions.retain(|(whose, _), _| whose != user);

@@ -1,8 +1,8 @@
-//! An answer on its way to the client, read along byte for byte.
+//! Forwards a response to the client while its reply is read.
 //!
-//! Every byte is passed on unchanged, and at once but for those that tell the client that its reply is complete: they are
-//! held back until the reply was handed over to be kept. In a stream of events that is the piece with the last event, in an
-//! answer in one piece its last piece, and in any other case the end or the error itself.
+//! Every byte is forwarded unchanged and immediately, except those that tell the client that the reply is complete:
+//! they are held back until the reply has been recorded. These are the piece with the last event of an event stream,
+//! the last piece of any other response, or the end or the error itself.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -13,32 +13,32 @@ use futures_util::Stream;
 
 use super::reply::{Reader, Reply};
 
-/// How an answer ended.
+/// How a response ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// The stream says that the reply is complete; more bytes may come.
+    /// The stream marked the reply as complete; more bytes may follow.
     Said,
-    /// All of it passed.
+    /// The whole response was forwarded.
     Through,
-    /// The upstream broke off.
+    /// The upstream failed.
     Broken,
-    /// The client went away.
+    /// The client disconnected.
     Left,
 }
 
-/// What the bytes that complete a reply wait for.
+/// Completes when the held bytes may be forwarded.
 pub(crate) type Hold = Pin<Box<dyn Future<Output = ()> + Send>>;
-/// Whoever keeps replies. Called with [`Ended::Said`] at most once, and then once more at the end.
+/// Records replies. Called with [`Ended::Said`] at most once, and then once more at the end.
 type Keep = Box<dyn FnMut(Reply, Ended) -> Hold + Send>;
 type Bytewise = Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>;
 
-/// Passes an answer on and tells what was said in it.
+/// Forwards a response and reports its reply.
 pub(crate) struct Tee {
     inner: Bytewise,
     keep: Keep,
-    /// None once the end was told.
+    /// `None` once the end was reported.
     reader: Option<Reader>,
-    /// Read and not passed on yet.
+    /// Pieces that were read and not forwarded yet.
     held: VecDeque<reqwest::Result<Bytes>>,
     hold: Option<Hold>,
     has_said: bool,
@@ -68,7 +68,7 @@ impl Tee {
         }
     }
 
-    /// Takes in what came.
+    /// Processes a piece of the response.
     fn take(&mut self, came: Option<reqwest::Result<Bytes>>) {
         match came {
             Some(Ok(bytes)) => {
@@ -93,7 +93,7 @@ impl Tee {
         }
     }
 
-    /// How many pieces stay back until more is known.
+    /// Number of pieces to hold back until more is known.
     fn back(&self) -> usize {
         let is_in_one_piece = self.reader.as_ref().is_some_and(|reader| !reader.is_stream());
         usize::from(is_in_one_piece && !self.is_over)
@@ -124,7 +124,7 @@ impl Stream for Tee {
 
 impl Drop for Tee {
     fn drop(&mut self) {
-        // Nobody takes the rest. A reply that was complete by its own word by then is; nobody waits for it to be kept.
+        // The client takes no more. A reply that was marked as complete is recorded as such; nothing waits for it.
         self.end(Ended::Left);
     }
 }

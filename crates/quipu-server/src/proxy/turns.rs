@@ -1,25 +1,25 @@
-//! Which words of a request were just said. Clients send the whole conversation again each time.
+//! Finds the new messages in a request. Clients send the whole conversation again each time.
 //!
-//! A turn of the user is named by everything the user said before it in this conversation, and by its own words. What the
-//! assistant said is not part of the name: clients trim, edit and make it anew. So a repeated request names the same turns,
-//! an edited one a new turn, and the same words said again later a new turn too.
+//! The key of a user's turn is derived from all earlier messages of the user in the session and from its own text.
+//! Replies are not part of the key, because clients trim, edit and regenerate them. A repeated request therefore yields
+//! the same keys, an edited message a new one, and the same text later in the conversation a new one too.
 //!
-//! Only the words after the last reply are ever new. What stands before them is known, was said when memory was off, or
-//! was never said by anybody (examples an application puts in front): a client's word for it is not enough.
+//! Only messages after the last reply can be new. Earlier ones are recorded already, were sent while memory was off, or
+//! are examples inserted by an application; a client's history is not trusted.
 
 use super::wire::{Speaker, WireMessage};
 
-/// A turn of the user's.
+/// A turn of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SaidTurn {
-    /// Its name: sent again, it is the same.
+    /// Its key; the same if the turn is sent again.
     pub(crate) key: String,
     pub(crate) words: String,
 }
 
-/// The turns a request brings: what the user said after the last reply, oldest first. Empty if that has no words.
+/// The new turns of a request: the user's messages after the last reply, oldest first. Empty if there are none.
 ///
-/// `before` is the reply the request goes on from, where the upstream keeps the conversation and the client sends no history.
+/// `before` is the previous reply, if the upstream stores the conversation and the client sends no history.
 pub(crate) fn turns(session: &str, before: Option<&str>, messages: &[WireMessage]) -> Vec<SaidTurn> {
     let Some(last) = messages.iter().rposition(|said| said.speaker == Speaker::User) else { return Vec::new() };
     let interrupts = |said: &WireMessage| matches!(said.speaker, Speaker::Assistant | Speaker::Other);
@@ -38,7 +38,7 @@ pub(crate) fn turns(session: &str, before: Option<&str>, messages: &[WireMessage
     turns
 }
 
-/// The name of a reply: by what it replies to and its words.
+/// The key of a reply, derived from its turn and its text.
 pub(crate) fn reply_key(turn: &str, words: &str) -> String {
     name("reply", &hash(&[turn.as_bytes(), words.as_bytes()]))
 }
@@ -61,7 +61,7 @@ fn hash(parts: &[&[u8]]) -> blake3::Hash {
 mod tests {
     use super::*;
 
-    /// A conversation as `u:words` and `a:words`.
+    /// A conversation written as `u:words` and `a:words`.
     fn said(lines: &[&str]) -> Vec<WireMessage> {
         let one = |line: &&str| {
             let (who, words) = line.split_once(':').unwrap();
@@ -87,9 +87,9 @@ mod tests {
             (&["s:be kind", "u:hi"], &["hi"]),
             (&["u:hi", "a:hello", "u:I moved"], &["I moved"]),
             (&["u:hi", "a:hello", "u:I moved", "s:by the way", "u:to Porto"], &["I moved", "to Porto"]),
-            // A tool's answer comes after the words that led to it.
+            // A tool's result follows the message that led to it.
             (&["u:weather?", "a:", "t:rain"], &["weather?"]),
-            // The beginning of the reply is given.
+            // The request prescribes the beginning of the reply.
             (&["u:hi", "a:hello", "u:a poem", "a:Roses"], &["a poem"]),
             (&["a:hello"], &[]),
             (&["u:hi", "a:hello", "u:"], &[]),
@@ -106,13 +106,13 @@ mod tests {
         let plain = key("s", &["u:hi", "a:hello", "u:I moved"]);
         for (session, lines, same) in [
             ("s", &["u:hi", "a:hello", "u:I moved"][..], true),
-            // The reply was made anew, or edited.
+            // The reply was regenerated or edited.
             ("s", &["u:hi", "a:good day", "u:I moved"], true),
             ("s", &["s:be kind", "u:hi", "a:hello", "u:I moved"], true),
-            // The words were edited, or an earlier turn was.
+            // This message was edited, or an earlier one.
             ("s", &["u:hi", "a:hello", "u:I stayed"], false),
             ("s", &["u:hello", "a:hello", "u:I moved"], false),
-            // The same words again later.
+            // The same text again later.
             ("s", &["u:hi", "a:hello", "u:I moved", "a:nice", "u:I moved"], false),
             ("t", &["u:hi", "a:hello", "u:I moved"], false),
         ] {

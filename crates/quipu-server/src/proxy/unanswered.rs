@@ -1,8 +1,8 @@
-//! Requests that got no reply: what the user said is recorded, and is recognised when the client sends it again.
+//! Recognizes the messages of a request that got no reply when the client sends them again.
 //!
-//! A turn is named by everything the user said before it ([`turns`](super::turns)). A client that is refused, because its request
-//! was too long for instance, leaves out earlier messages and asks again: the same words have another name then, and without a name
-//! of its own the conversation has another one too.
+//! The key of a turn depends on the earlier messages of the user ([`turns`](super::turns)). A client whose request was
+//! refused, for example because it was too long, drops earlier messages and retries: the same text then has another
+//! key, and in a session without a name also another session.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,21 +15,21 @@ use super::turns::SaidTurn;
 use super::wire::{Speaker, WireMessage};
 use crate::word_caches::{Gone, WordCache};
 
-/// Requests kept in mind.
+/// Maximum number of requests remembered.
 const REQUESTS_MAX: usize = 1024;
-/// Messages of a request that are compared, the latest ones.
+/// Number of latest messages that are compared.
 const MESSAGES_MAX: usize = 512;
-/// How long after it failed a request may be sent again.
+/// How long after its failure a request is recognized.
 const KEPT_FOR: Duration = Duration::from_secs(15 * 60);
-/// How a conversation begins that is named after its first words.
+/// Prefix of sessions named after their first message.
 pub(super) const UNNAMED: &str = "auto-";
 
-/// What the user says in a request, oldest first, as hashes.
+/// The user's messages of a request, oldest first, as hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Messages(Vec<blake3::Hash>);
 
 impl Messages {
-    /// The messages of a request.
+    /// Hashes the messages of a request.
     pub(crate) fn of(said: &[WireMessage]) -> Self {
         let words = said.iter().filter(|said| said.speaker == Speaker::User && !said.words.is_empty());
         let mut latest: Vec<blake3::Hash> =
@@ -38,24 +38,24 @@ impl Messages {
         Self(latest)
     }
 
-    /// True if these are messages of `longer`, in the same order.
+    /// True if these messages are a subsequence of `longer`.
     fn are_in(&self, longer: &Self) -> bool {
         let mut rest = longer.0.iter();
         self.0.iter().all(|one| rest.any(|other| other == one))
     }
 }
 
-/// A request that got no reply.
+/// A request without a reply.
 struct Failed {
     user: UserId,
     session: String,
     messages: Messages,
-    /// The names of its turns and the hashes of their words.
+    /// The keys of its turns and the hashes of their texts.
     turns: Vec<(String, blake3::Hash)>,
     at: Instant,
 }
 
-/// The last requests that got no reply.
+/// The last requests without a reply.
 #[derive(Default)]
 pub(crate) struct Unanswered(Mutex<VecDeque<Failed>>);
 
@@ -64,7 +64,7 @@ impl Unanswered {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A request of a user got no reply.
+    /// Remembers a request without a reply.
     pub(crate) fn note(&self, user: &UserId, session: &str, messages: Messages, turns: &[SaidTurn]) {
         let mut failed = self.failed();
         failed.retain(|one| one.at.elapsed() <= KEPT_FOR && !(one.user == *user && one.session == session));
@@ -81,10 +81,10 @@ impl Unanswered {
         });
     }
 
-    /// If turns were said in a request that got no reply, they take the names they had there. Returns its conversation.
+    /// If the turns belong to a request without a reply, gives them their earlier keys and returns its session.
     ///
-    /// In a conversation with a name the same words after the last reply are the same turns. In one without, all messages of the
-    /// user have to be among those of the failed request.
+    /// In a session with a name, the texts after the last reply must match. In one without a name, all messages of the
+    /// user must be among those of the failed request.
     pub(crate) fn take_up(
         &self,
         user: &UserId,
@@ -108,7 +108,7 @@ impl Unanswered {
         Some(one.session.clone())
     }
 
-    /// A conversation of a user got a reply.
+    /// Forgets the failed requests of a session that got a reply.
     pub(crate) fn answered(&self, user: &UserId, session: &str) {
         self.failed().retain(|one| !(one.user == *user && one.session == session));
     }
@@ -144,13 +144,13 @@ mod tests {
         let other = UserId::parse("otto").unwrap();
         let failed = said(&["hi", "hello", "I moved", "nice", "to Porto"]);
         for (session, whose, again, again_in, taken_up) in [
-            // The conversation has a name: what stands before the last reply may be anything.
+            // The session has a name, so messages before the last reply may differ.
             ("s", &user, &["so far: they moved", "nice", "to Porto"][..], "s", true),
             ("s", &user, &["to Porto"], "s", true),
             ("s", &user, &["to Porto"], "t", false),
             ("s", &user, &["to Lisbon"], "s", false),
             ("s", &other, &["to Porto"], "s", false),
-            // It has none, and its name follows from its first words.
+            // The session has no name; one would follow from its first message.
             ("auto-1", &user, &["I moved", "nice", "to Porto"], "auto-2", true),
             ("auto-1", &user, &["hi", "hello", "to Porto"], "auto-1", true),
             ("auto-1", &user, &["another talk", "well", "to Porto"], "auto-2", false),
@@ -179,6 +179,6 @@ mod tests {
         assert_eq!(unanswered.take_up(&user, "s", &Messages::of(&longer), &mut turns("s", None, &longer)), None);
         unanswered.note(&user, "s", Messages::of(&words), &turns("s", None, &words));
         unanswered.forget(&user, Gone::Erased);
-        assert_eq!(unanswered.held(&user), 0, "a hash of erased words tells whether they are said again");
+        assert_eq!(unanswered.held(&user), 0, "a hash of erased words could reveal whether they are sent again");
     }
 }

@@ -1,13 +1,13 @@
-//! Where a request goes: only to what is configured, whatever it says.
+//! Selects the upstream of a request, among the configured ones only.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use crate::options::{Upstream, Wire};
 
-/// How Quipu's own keys begin.
+/// Prefix of Quipu's own keys.
 pub(super) const OWN_KEY: &str = "qp_";
 
-/// The upstream for a model: the one that claims the longest beginning of its name, else the first that claims nothing.
+/// The upstream for a model: the one with the longest matching prefix, else the first one without prefixes.
 pub(crate) fn choose<'a>(upstreams: &'a [Upstream], wire: Wire, model: Option<&str>) -> Option<&'a Upstream> {
     let speaks = || upstreams.iter().filter(|one| one.wire == wire);
     let claimed = |one: &Upstream| {
@@ -24,7 +24,7 @@ pub(crate) fn choose<'a>(upstreams: &'a [Upstream], wire: Wire, model: Option<&s
     best.map(|(_, one)| one).or_else(|| speaks().find(|one| one.models.is_empty()))
 }
 
-/// The address of a path below an upstream; none if the path leads elsewhere.
+/// The URL of a path below an upstream; `None` if the path leads outside it.
 pub(crate) fn address(upstream: &Upstream, path: &str, query: Option<&str>) -> Option<reqwest::Url> {
     let climbs = path.split(['/', '\\']).any(|part| {
         let plain = part.to_ascii_lowercase().replace("%2e", ".");
@@ -39,16 +39,16 @@ pub(crate) fn address(upstream: &Upstream, path: &str, query: Option<&str>) -> O
     url.as_str().starts_with(base).then_some(url)
 }
 
-/// The key an upstream is sent.
+/// The key that is sent to an upstream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Key {
-    /// What the caller sent, unchanged; nothing if they sent nothing.
+    /// The caller's, unchanged; none if the caller sent none.
     Callers,
-    /// The upstream's own, because the caller sent a key of Quipu's.
+    /// The configured one, because the caller sent a Quipu key.
     Upstreams,
 }
 
-/// A secret without the scheme before it.
+/// A secret without its scheme.
 pub(super) fn bare(value: &str) -> &str {
     let value = value.trim();
     let scheme = ["Bearer ", "Token "]
@@ -57,7 +57,7 @@ pub(super) fn bare(value: &str) -> &str {
     scheme.map_or(value, |scheme| value[scheme.len()..].trim())
 }
 
-/// Whose key goes upstream.
+/// Decides which key is sent upstream.
 pub(crate) fn key_to_send(headers: &HeaderMap) -> Key {
     let own = |name: HeaderName| {
         headers
@@ -72,7 +72,7 @@ pub(crate) fn key_to_send(headers: &HeaderMap) -> Key {
 }
 
 impl Upstream {
-    /// Puts this upstream's key in the place of the caller's; false if it has none.
+    /// Replaces the caller's key by this upstream's; false if it has none.
     pub(crate) fn put_key(&self, headers: &mut HeaderMap) -> bool {
         for name in ["authorization", "x-api-key", "api-key"] {
             headers.remove(name);

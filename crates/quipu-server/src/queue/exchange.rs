@@ -1,4 +1,4 @@
-//! What came of one request, and how it is appended.
+//! An exchange of the proxy, and how it is appended.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,25 +12,25 @@ use tokio::time::Instant;
 use crate::metrics::Metrics;
 use crate::proxy::{SaidTurn, reply_key};
 
-/// What came of one request, to be kept. Clones share what is known of how far it was appended.
+/// An exchange to record. Clones share the progress of the append.
 #[derive(Debug, Clone)]
 pub(crate) struct Exchange {
     pub(crate) user: UserId,
     pub(crate) session: String,
-    /// What the user said, oldest first; never empty.
+    /// The user's turns, oldest first; never empty.
     pub(crate) turns: Vec<SaidTurn>,
     pub(crate) said_at: Timestamp,
-    /// What was replied; empty if nothing was, or not yet.
+    /// The reply; empty if there is none, or none yet.
     pub(crate) reply: String,
-    /// Why the reply is not whole, if it is not.
+    /// Why the reply is incomplete, if it is.
     pub(crate) partial: Option<&'static str>,
     pub(crate) agent: Option<String>,
-    /// What is recorded as the reason: through which door it came.
+    /// The rationale recorded with the events: through which interface the exchange came.
     pub(crate) note: String,
     pub(crate) appended: Appended,
 }
 
-/// How far an exchange was appended.
+/// Progress of the append of an exchange.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Appended(Arc<Mutex<AppendStatus>>);
 
@@ -38,13 +38,13 @@ pub(crate) struct Appended(Arc<Mutex<AppendStatus>>);
 struct AppendStatus {
     /// All turns of the user are durable.
     has_turns: bool,
-    /// The ledger that this exchange belongs to, once it is known.
+    /// The first event of the ledger the exchange belongs to, once known.
     ledger: Option<EventId>,
 }
 
 impl Appended {
-    /// Nothing is appended yet. With the first event of a ledger, the exchange belongs to that one: should its user be deleted before
-    /// it is appended, it is not recorded. Without one the user has no ledger yet, or it is not known.
+    /// Nothing is appended yet. `ledger` binds the exchange to a ledger by its first event: if the user is deleted
+    /// before the append, the exchange is not recorded. `None` if the user has no ledger yet, or it is unknown.
     pub(crate) fn nothing(ledger: Option<EventId>) -> Self {
         Self(Arc::new(Mutex::new(AppendStatus { has_turns: false, ledger })))
     }
@@ -53,24 +53,24 @@ impl Appended {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The first event of the ledger it was appended to, once it was.
+    /// The first event of the ledger the exchange belongs to, once known.
     pub(crate) fn ledger(&self) -> Option<EventId> {
         self.standing().ledger
     }
 }
 
-/// What came of one attempt to append an exchange.
+/// Outcome of one attempt to append an exchange.
 #[derive(Debug)]
 pub(super) enum Attempt {
-    /// All of it is durable.
+    /// Everything is durable.
     Done,
-    /// The store cannot be written now.
+    /// The store is unavailable.
     Unavailable,
-    /// It is not recorded and is not tried again.
+    /// The exchange is not recorded and not retried.
     GivenUp,
 }
 
-/// Appends one exchange; counts and logs what cannot be appended. With `is_last`, a store that is unavailable ends it too.
+/// Appends one exchange; counts and logs failures. With `is_last`, an unavailable store is final.
 pub(super) fn attempt(engine: &Engine, metrics: &Metrics, exchange: &Exchange, is_last: bool) -> Attempt {
     let start = Instant::now();
     let span = tracing::info_span!(
@@ -92,9 +92,9 @@ pub(super) fn attempt(engine: &Engine, metrics: &Metrics, exchange: &Exchange, i
             tracing::info!("the memory was deleted while a turn waited: the turn is not recorded");
             Attempt::GivenUp
         }
-        // What was appended before the fault is known by its name at the next attempt.
+        // The next attempt recognizes by its keys what was appended before the error.
         Err(Error::Unavailable(why) | Error::Conflict(why)) if !is_last => {
-            tracing::warn!(why, "memory cannot be written; it is tried again");
+            tracing::warn!(why, "memory cannot be written; retrying");
             Attempt::Unavailable
         }
         Err(error) => {
@@ -109,18 +109,19 @@ pub(super) fn attempt(engine: &Engine, metrics: &Metrics, exchange: &Exchange, i
     done
 }
 
-/// Something to be appended, with its name.
+/// A text to append, with its key.
 struct PendingAppend<'a> {
     key: String,
     text: &'a str,
     role: Role,
 }
 
-/// Appends what is not recorded yet; returns how much that was, and nothing if the user was deleted since the exchange began.
+/// Appends what is not recorded yet; returns the number of new pieces, or `None` if the user was deleted since the
+/// exchange began.
 fn append(engine: &Engine, metrics: &Metrics, exchange: &Exchange) -> Result<Option<usize>, Error> {
     let mut known = *exchange.appended.standing();
     if known.ledger.is_none() {
-        // Kept also if the append fails: a user who is deleted before the next attempt is not made again.
+        // Stored even if the append fails, so that a user deleted before the next attempt is not created again.
         known.ledger = erasure_epoch(engine, &exchange.user)?.map(|epoch| epoch.ledger);
     }
     let mut appending = Appending { engine, metrics, exchange, ledger: known.ledger, count: 0 };
@@ -138,19 +139,19 @@ fn append(engine: &Engine, metrics: &Metrics, exchange: &Exchange) -> Result<Opt
     }
 }
 
-/// An exchange on its way into one ledger.
+/// An exchange being appended to one ledger.
 struct Appending<'a> {
     engine: &'a Engine,
     metrics: &'a Metrics,
     exchange: &'a Exchange,
-    /// The first event of the ledger, once it is known.
+    /// The first event of the ledger, once known.
     ledger: Option<EventId>,
-    /// Pieces that were new.
+    /// Number of new pieces.
     count: usize,
 }
 
 impl Appending<'_> {
-    /// Fails with `Stale` if the user was deleted.
+    /// Appends everything; fails with `Stale` if the user was deleted.
     fn all(&mut self, has_turns: bool) -> Result<(), Error> {
         let exchange = self.exchange;
         if !has_turns {
@@ -165,7 +166,7 @@ impl Appending<'_> {
         Ok(())
     }
 
-    /// Appends the words of one turn, in several pieces if they are long.
+    /// Appends the text of one turn, in several pieces if it is long.
     fn words(&mut self, turn: &SaidTurn, role: Role) -> Result<(), Error> {
         for (number, text) in pieces(&turn.words).into_iter().enumerate() {
             let key = if number == 0 { turn.key.clone() } else { format!("{}:{number}", turn.key) };
@@ -178,7 +179,8 @@ impl Appending<'_> {
                 self.count += 1;
             }
             if self.ledger.is_none() {
-                // What follows belongs to the ledger that these words are in. If that is gone already, so is the user.
+                // What follows belongs to the ledger that now contains this text. If that is gone, the user was
+                // deleted.
                 self.ledger = erasure_epoch(self.engine, &self.exchange.user)?.map(|epoch| epoch.ledger);
                 if self.ledger.is_none() {
                     return Err(Error::Stale("the user was deleted just now".to_owned()));
@@ -206,7 +208,7 @@ impl Appending<'_> {
                 Some(why) => format!("{}; partial: {why}", exchange.note),
                 None => exchange.note.clone(),
             }),
-            // Reading, telling and embedding are background work: `Queue::process`.
+            // Reading, summarising and embedding run in the background: `Queue::process`.
             durable_only: true,
             ..RememberOptions::default()
         };
@@ -218,7 +220,7 @@ impl Appending<'_> {
     }
 }
 
-/// A text in pieces that may be recorded.
+/// Splits a text into pieces of the permitted length.
 fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = text;

@@ -1,6 +1,6 @@
-//! Background work behind the appends: reading, telling and embedding what was said.
+//! Background processing of recorded messages: extraction, summaries and embeddings.
 //!
-//! Nothing of it is lost with the process: the engine keeps beside each ledger how far it has come.
+//! No progress is lost when the process ends: the engine stores it beside each ledger.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::{Queue, Reading};
 use crate::progress::WatchedWork;
 
-/// Sources a language model reads in one go: others have their turn too.
+/// Number of sources a language model reads at a time, before other users get their turn.
 const READ_AT_ONCE: usize = 64;
 
 impl Queue {
@@ -21,9 +21,9 @@ impl Queue {
         self.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets rules and models read and tell what was recorded. It holds up no append, and takes together what came
-    /// meanwhile: under load words are understood later, not lost. Does nothing once the server is to stop: the next start
-    /// goes on from where the engine says it stands.
+    /// Processes recorded messages with rules and models. Does not delay appends; messages that arrive meanwhile are
+    /// processed together, so under load processing lags but loses nothing. Does nothing once the server is stopping:
+    /// the next start continues at the engine's cursor.
     pub(crate) fn study(self: &Arc<Self>, user: &UserId, session: Option<String>) {
         if self.is_stopping.load(Ordering::SeqCst) {
             return;
@@ -50,14 +50,14 @@ impl Queue {
                     }
                 });
                 if work.await.is_err() {
-                    tracing::error!("reading what was said panicked; the next turn of this user tries again");
+                    tracing::error!("reading messages panicked; the next turn of this user retries");
                 }
             }
             queue.went.notify_waiters();
         });
     }
 
-    /// The conversations that have something new; forgets the user if none has.
+    /// The sessions with new messages; removes the user if there are none.
     fn next_to_read(&self, user: &UserId) -> Option<BTreeSet<Option<String>>> {
         let mut reading = self.reading();
         let sessions = std::mem::take(reading.get_mut(user)?);
@@ -81,20 +81,20 @@ impl Queue {
             Ok(faults) if faults.is_empty() => "ok",
             Ok(faults) => {
                 self.metrics.turn("unsummarized");
-                faults.iter().for_each(|fault| tracing::warn!(fault, "something waits to be read or told"));
+                faults.iter().for_each(|fault| tracing::warn!(fault, "some messages are not read or summarised yet"));
                 "waits"
             }
             Err(Error::NotFound(_)) => "ok",
             Err(error) => {
-                tracing::error!(%error, "what was said is recorded and was not read");
+                tracing::error!(%error, "the messages are recorded, but could not be read");
                 "error"
             }
         };
         self.metrics.took("update_memory", outcome, start.elapsed().as_secs_f64());
     }
 
-    /// Everything that is made of recorded words; returns why something still waits. The only place of this crate's background
-    /// work that calls the engine for it.
+    /// Processes a user's recorded messages; returns the reasons why something still waits. All background processing
+    /// of this crate goes through this function.
     fn process(&self, user: &UserId, session: Option<&str>) -> Result<Vec<String>, Error> {
         let budget =
             Budget { sources_max: READ_AT_ONCE, sources_min: self.read_together, session: session.map(str::to_owned) };

@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::proxy::{ResponseChain, SaidTurn};
 use crate::queue::{Appended, Durability, Exchange, Queue};
 
-/// An engine whose appends wait for a lock, and fail as often as a number says.
+/// An engine whose appends wait for a lock, and fail a given number of times.
 fn engine(shut: Arc<Mutex<()>>, failing: Arc<AtomicU32>) -> Arc<Engine> {
     engine_over(&MemoryStore::new(), shut, failing)
 }
@@ -93,7 +93,7 @@ async fn every_cache_forgets_the_user_it_is_told_of_and_nobody_else() {
     for name in ["ines", "otto"] {
         blocks.put((user(name), "turn".to_owned(), 100), epoch(1, 0), block("Porto"));
         chain.keep(&user(name), "reply-1", "s", Some(EventId::from_u128(1)));
-        // The first is being appended and hangs, the second waits behind it.
+        // The first append hangs; the second waits behind it.
         for words in ["I live in Porto.", "I moved."] {
             let place = queue.place(Duration::from_secs(20)).await.unwrap();
             drop(queue.push(exchange(name, words), place, true));
@@ -161,7 +161,7 @@ async fn words_that_wait_do_not_make_a_user_again_whom_another_process_deleted()
     let options = RememberOptions { durable_only: true, ..RememberOptions::default() };
     remember(&engine, &ines, &Utterance::of_user("I live in Porto."), &options).unwrap();
     let ledger = erasure_epoch(&engine, &ines).unwrap().map(|epoch| epoch.ledger);
-    // Given words that are being appended and hang, and others that wait behind them
+    // An append hangs, and others wait behind it
     let guard = shut.lock().unwrap();
     for words in ["I moved.", "I moved again."] {
         let place = queue.place(Duration::from_secs(20)).await.unwrap();
@@ -174,6 +174,6 @@ async fn words_that_wait_do_not_make_a_user_again_whom_another_process_deleted()
     delete_user(&elsewhere, &ines).unwrap();
     drop(guard);
     assert_eq!(queue.drain(Duration::from_secs(20)).await, 0);
-    // Then nobody is there again
+    // Then the user does not exist again
     assert_eq!(quipu_engine::users(&elsewhere).unwrap(), []);
 }

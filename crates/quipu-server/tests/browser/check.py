@@ -1,10 +1,10 @@
-"""The inspector in a real browser: headless Chromium, driven by Selenium, looked over by axe-core.
+"""Tests the inspector in headless Chromium with Selenium and axe-core.
 
     python check.py QUIPU AXE_MIN_JS [SCREENSHOTS]
 
-Starts `quipu serve` on an empty folder, loads the demo data by the button that offers it, and does what a person would:
-look at every page in light, dark and narrow, decide by key, edit, undo, search, erase. What people wrote must stay text.
-Bytes of every page are asserted, times are only printed.
+Starts `quipu serve` on an empty folder, loads the demo data with the button, and acts as a person would: views every page in
+the light, dark and narrow layouts, decides by key, edits, undoes, searches and erases. Users' text must stay escaped. The
+size of every page is asserted; times are only printed.
 """
 
 import json
@@ -53,7 +53,7 @@ class Check:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.base, self.shots, self.done, self.figures = base, shots, 0, []
         self.axe = pathlib.Path(axe).read_text()
-        # Those of this machine: nothing is looked for on a network.
+        # The binaries of this machine: nothing is downloaded.
         options.binary_location = shutil.which("chromium")
         self.browser = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
         self.browser.set_page_load_timeout(PATIENCE)
@@ -78,7 +78,7 @@ class Check:
         body.send_keys(*keys)
 
     def submits(self, act):
-        """Does what leads to another page, and waits until it is there."""
+        """Performs an action that leads to another page, and waits until it has loaded."""
         before = self.one("html")
         act()
         end = time.monotonic() + PATIENCE
@@ -95,7 +95,7 @@ class Check:
         return self.one("main").text
 
     def sound(self, what):
-        """No error in the console, nothing that ran, nothing axe objects to."""
+        """Checks that there are no console errors, no injected scripts and no axe violations."""
         errors = [line for line in self.browser.get_log("browser") if line["level"] in ("SEVERE", "WARNING")]
         self.expect(f"{what}: the console", not errors, errors)
         self.expect(f"{what}: nothing written ran", self.browser.execute_script("return window.hit") is None)
@@ -261,7 +261,7 @@ def erase(check):
     told = send(check.base, "/memory/demo/turns", {"messages": [{"role": "user", "content": "I love marzipan."}]})
     check.go(f"/ui/u/demo/items/{told['items'][0]}")
     check.submits(lambda: check.one("a.button.danger").click())
-    check.expect("what would go is shown", "marzipan" in check.text() and "drawn from it" in check.text(), check.text())
+    check.expect("what would go is shown", "marzipan" in check.text() and "Derived from it" in check.text(), check.text())
     check.sound("the preview of an erasure")
     check.one("button.danger").click()
     check.expect("it is not done without a word for it", "Erase for good?" in check.text())

@@ -1,7 +1,7 @@
 //! Validates every JSON answer of the API against the schema that `/openapi.json` gives for it.
 //!
-//! The schemas of answers are open, so that a later version may add fields. Here they are closed: a field that an answer has and
-//! its schema does not declare is an error.
+//! The response schemas are open, so that later versions may add fields. Here they are closed: a field that a schema
+//! does not declare is an error.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use crate::rig::{Answer, TestServer};
 static DOCUMENT: OnceCell<Value> = OnceCell::const_new();
 static VALIDATORS: Mutex<Option<HashMap<String, Arc<Validator>>>> = Mutex::new(None);
 
-/// The document, with closed schemas. It comes from a server of its own, so that requests of a test can be counted.
+/// The document with closed schemas, from a separate server so that it does not affect the request counts of a test.
 async fn document() -> &'static Value {
     let fetched = async {
         let rig = TestServer::new(FakeScript::saying("")).await;
@@ -30,7 +30,7 @@ async fn document() -> &'static Value {
     DOCUMENT.get_or_init(|| fetched).await
 }
 
-/// Forbids properties that a schema does not declare. A branch of a choice is not whole: its siblings declare properties too.
+/// Forbids undeclared properties. A branch of a choice stays open, because its siblings declare properties too.
 fn close(schema: &mut Value, is_whole: bool) {
     let Some(members) = schema.as_object_mut() else { return };
     for (name, part) in members.iter_mut() {
@@ -48,7 +48,7 @@ fn close(schema: &mut Value, is_whole: bool) {
     }
 }
 
-/// The path of the document that a request's path fits. Literal segments come before parameters.
+/// The path of the document that matches a request. Literal segments take precedence over parameters.
 fn route<'a>(paths: &'a Map<String, Value>, path: &str) -> Option<&'a str> {
     let path = path.split('?').next().unwrap_or_default().trim_end_matches('/');
     let fits = |template: &&String| {
@@ -59,7 +59,7 @@ fn route<'a>(paths: &'a Map<String, Value>, path: &str) -> Option<&'a str> {
     paths.keys().filter(fits).min_by_key(|template| template.matches('{').count()).map(String::as_str)
 }
 
-/// Panics if a JSON answer is not what the document says of the route and the status.
+/// Panics if a JSON response does not conform to the document.
 pub(crate) async fn check(method: &str, path: &str, answer: &Answer) {
     if answer.header("content-type") != "application/json" || answer.body.is_empty() {
         return;
@@ -110,7 +110,7 @@ fn undeclared_properties_are_found() {
     assert!(!validator.is_valid(&json!({"a": [{"c": 1}]})) && !validator.is_valid(&json!({"c": 1})));
 }
 
-/// Schemas have names of their own: none differs from another by a digit only.
+/// No two schema names differ by a digit only.
 #[tokio::test(flavor = "multi_thread")]
 async fn names_of_schemas_are_unique_without_digits() {
     let schemas = document().await["components"]["schemas"].as_object().unwrap();

@@ -10,11 +10,11 @@ use quipu_models::HashedNgrams;
 
 use crate::rig::TestServer;
 
-/// Sends bytes, reads until the server closes, and tells the status of the first answer; 0 without one.
+/// Sends bytes, reads until the server closes, and returns the status of the first response; 0 without one.
 fn ask(addr: SocketAddr, bytes: &[u8]) -> (u16, String) {
     let mut stream = TcpStream::connect(addr).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    // The server may have closed before all is written.
+    // The server may close before everything is written.
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -22,7 +22,7 @@ fn ask(addr: SocketAddr, bytes: &[u8]) -> (u16, String) {
     (text.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0), text)
 }
 
-/// `@` stands for the server's own address, a line end for CR LF.
+/// Replaces `@` by the server's address, and line ends by CR LF.
 fn request(addr: SocketAddr, text: &str) -> Vec<u8> {
     text.replace('@', &addr.to_string()).replace("[port]", &addr.port().to_string()).replace('\n', "\r\n").into_bytes()
 }
@@ -101,7 +101,7 @@ async fn what_can_be_read_in_two_ways_or_means_another_server_is_refused() {
         ),
     ];
     for (what, text, expected) in table {
-        // After a refusal that leaves no doubt where the next request begins, the connection stays.
+        // If the end of the rejected request is known, the connection stays open.
         let stays = matches!(expected, 200 | 404 | 405);
         let text = if stays { text.replacen('\n', "\nConnection: close\n", 1) } else { text };
         let (status, answer) = ask(addr, &request(addr, &text));
@@ -109,7 +109,7 @@ async fn what_can_be_read_in_two_ways_or_means_another_server_is_refused() {
         assert!(!answer.to_lowercase().contains("access-control"), "{what}: {answer}");
         assert_eq!(answer.matches("HTTP/1.").count(), 1, "{what}: one answer, {answer}");
     }
-    // These are told apart by single line feeds, which the table cannot write.
+    // These differ in bare line feeds, which the table cannot express.
     for (what, bytes) in [
         ("line feeds alone", format!("GET /health/live HTTP/1.1\nHost: {addr}\n\n")),
         ("one line feed alone", format!("GET /health/live HTTP/1.1\r\nHost: {addr}\nX: 1\r\n\r\n")),
@@ -157,7 +157,7 @@ async fn a_thousand_half_heads_and_a_hundred_slow_bodies_are_gone_when_their_tim
     let heads = (0..1000).map(|_| open("GET /health/live HTTP/1.1\nHost: @\nX-Slow: "));
     let bodies = (0..100).map(|_| open("POST /v1/chat/completions HTTP/1.1\nHost: @\nContent-Length: 100\n\n{"));
     let held: Vec<TcpStream> = heads.chain(bodies).collect();
-    // Others are answered meanwhile.
+    // Other clients are served meanwhile.
     for _ in 0..20 {
         let answer = rig.client.get(rig.url("/health/live")).send().await.unwrap();
         assert_eq!(answer.status(), 200);
@@ -181,7 +181,7 @@ async fn connections_have_a_bound_and_come_back() {
     .await;
     let held: Vec<TcpStream> = (0..3).map(|_| TcpStream::connect(rig.addr).unwrap()).collect();
     let live = request(rig.addr, "GET /health/live HTTP/1.1\nHost: @\nConnection: close\n\n");
-    // The three are taken before a fourth is looked at: connections are taken in order.
+    // Connections are accepted in order, so the three are open before the fourth.
     let (status, _) = ask(rig.addr, &live);
     assert_eq!(status, 0);
     drop(held);

@@ -1,4 +1,4 @@
-//! Many at a time: nobody's words in anybody else's request, and no turn lost.
+//! Many concurrent users: no memory in another user's request, and no turn lost.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::rig::TestServer;
 const USERS: usize = 30;
 const TURNS: usize = 4;
 
-/// A word only one user says.
+/// A word that only one user says.
 fn canary(user: usize) -> String {
     format!("canary{user:03}")
 }
@@ -41,7 +41,7 @@ async fn thirty_streams_at_a_time_keep_every_turn_and_tell_nobody_elses() {
                 let answer = rig.post("/v1/chat/completions", &headers, body.to_string()).await;
                 assert_eq!(answer.headers()["x-memory-status"], "ok");
                 answer.bytes().await.unwrap();
-                // The next conversation begins anew.
+                // A new conversation begins.
                 if turn % 2 == 1 {
                     messages.clear();
                 } else {

@@ -1,4 +1,4 @@
-//! Words are durable before anybody acts on them, whatever hangs behind them; and a server that hangs says so.
+//! Messages are durable before anything acts on them, whatever hangs behind them, and a server that hangs reports it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -18,13 +18,13 @@ use crate::rig::{Answer, TestServer, engine, engine_of, kept, said};
 
 const INES: [(&str, &str); 2] = [("x-memory-user", "ines"), ("x-memory-session", "s")];
 const REPLY: &str = "It is Porto, as you have told me.";
-/// What was said in a conversation, by whom.
+/// The messages of a session, with their speakers.
 type Conversation = Vec<(Role, String)>;
 
-/// How long a test waits for something that must happen.
+/// Time limit for a condition that a test waits for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Something that others wait at while it is shut.
+/// A gate that blocks callers while it is shut.
 #[derive(Default)]
 struct Gate {
     is_shut: Mutex<bool>,
@@ -47,7 +47,7 @@ impl Gate {
     }
 }
 
-/// Lets through whoever waits, also when a test fails.
+/// Opens the gate, also if the test fails.
 struct Opens(Arc<Gate>);
 
 impl Drop for Opens {
@@ -56,7 +56,7 @@ impl Drop for Opens {
     }
 }
 
-/// Reads in the place of a language model, once it is let through, and finds nothing.
+/// A model reader that waits at a gate and finds nothing.
 struct GatedReader(Arc<Gate>);
 
 impl WindowReader for GatedReader {
@@ -70,12 +70,12 @@ impl WindowReader for GatedReader {
     }
 }
 
-/// An engine whose appends, or whose lists of users, wait at a gate.
+/// An engine whose appends, or whose user lists, wait at a gate.
 fn gated_store(call: &'static str, gate: Arc<Gate>) -> Arc<Engine> {
     gated(&MemoryStore::new(), call, gate)
 }
 
-/// The same over a store that others have, too.
+/// The same over a store shared with others.
 fn gated(store: &MemoryStore, call: &'static str, gate: Arc<Gate>) -> Arc<Engine> {
     let store = RecordingStore::new(Box::new(store.clone())).before(move |called| {
         if called == call {
@@ -86,7 +86,7 @@ fn gated(store: &MemoryStore, call: &'static str, gate: Arc<Gate>) -> Arc<Engine
     engine_of(Box::new(store), Arc::new(HashedNgrams::new()), None)
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 async fn until(mut is_so: impl AsyncFnMut() -> bool) {
     let waiting = async {
         while !is_so().await {
@@ -96,7 +96,7 @@ async fn until(mut is_so: impl AsyncFnMut() -> bool) {
     tokio::time::timeout(PATIENCE, waiting).await.unwrap();
 }
 
-/// One request a dialect, plain and streamed.
+/// One request for each dialect, plain and streamed.
 fn requests() -> Vec<(&'static str, Value)> {
     let words = "where do I live?";
     let chat = json!({"model": "m", "messages": [{"role": "user", "content": words}]});
@@ -113,7 +113,7 @@ fn requests() -> Vec<(&'static str, Value)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_ledger_has_the_words_before_the_upstream_and_the_reply_before_its_end() {
-    // Nothing is read while this test runs: what is durable does not wait for it.
+    // Nothing is read during this test: durability does not depend on reading.
     let gate = Arc::new(Gate::default());
     let _opens = Opens(gate.clone());
     gate.shut(true);
@@ -134,7 +134,7 @@ async fn the_ledger_has_the_words_before_the_upstream_and_the_reply_before_its_e
         let mut response = rig.post(path, &headers, body.to_string()).await;
         assert_eq!(response.headers()["x-memory-status"], "ok", "{path}");
         assert_eq!(asked.lock().unwrap().pop().unwrap(), said(&[(User, "where do I live?")]), "{path} {body}");
-        // As soon as the reply is complete at the client, before the body has ended.
+        // Checked once the client has the complete reply, before the body has ended.
         let mut taken = Vec::new();
         while let Some(bytes) = response.chunk().await.unwrap() {
             taken.extend_from_slice(&bytes);
@@ -157,7 +157,7 @@ async fn the_ledger_has_the_words_before_the_upstream_and_the_reply_before_its_e
             }
         }
     }
-    // The reader comes to the words, and none of them waited for it.
+    // The reader reaches the messages, and none of them waited for it.
     let reader_waits = async {
         while !gate.has_waited.load(Ordering::SeqCst) {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -263,14 +263,14 @@ async fn the_same_request_does_not_bring_back_what_was_erased_by_somebody_else()
     rig.remembers("ines", "I keep bees.");
     let first = ask().await;
     assert!(first.contains("Porto"), "{first}");
-    // The engine itself, as another process on the same folder would: the server is told nothing.
+    // Uses the engine directly, as another process on the same folder would: the server is not notified.
     rig.remembers("ines", "I live at number 7.");
     assert_eq!(ask().await, first, "without an erasure the same turn gets the same block");
     let target = [quipu_engine::erase::EraseTarget::Event(1)];
     quipu_engine::erase(&rig.engine, &ines, &target, "asked for", &mut |_| {}).unwrap();
     let after = ask().await;
     assert!(!after.contains("Porto") && after.contains("number 7"), "{after}");
-    // What is taken back goes, too.
+    // A revert removes it, too.
     let undone = quipu_engine::revert::Selection::Since(quipu_engine::versions::When::Seq(2));
     quipu_engine::revert(&rig.engine, &ines, &undone, &Default::default(), &mut |_| {}).unwrap();
     let taken_back = ask().await;
@@ -309,7 +309,7 @@ async fn a_server_whose_store_hangs_ends_and_tells_what_is_not_recorded() {
 async fn a_conversation_that_has_not_begun_is_empty_and_the_version_is_that_of_the_memory() {
     let rig = TestServer::over(engine(Arc::new(HashedNgrams::new())), FakeScript::saying(REPLY), |_| {}).await;
     let asked = |session: &str, query: &str| json!({"session_id": session, "query": query});
-    // Nobody has said anything, and then nothing in this conversation
+    // No messages at all, and then none in this session
     for known in [false, true] {
         if known {
             rig.remembers("ines", "I live in Porto.");
@@ -324,7 +324,7 @@ async fn a_conversation_that_has_not_begun_is_empty_and_the_version_is_that_of_t
         let answer = rig.ask("POST", "/memory/ines/context", &[], Some(&asked(session, query))).await;
         assert_eq!(answer.status, 400, "{}", answer.json());
     }
-    // What is read is what a precondition is compared with
+    // A precondition is compared with the version that was read
     let version = rig.ask("GET", "/memory/ines", &[], None).await.json()["version"].to_string();
     let body = json!({"messages": [{"role": "user", "content": "I like tea."}]});
     let said = rig.ask("POST", "/memory/ines/turns", &[("if-match", &format!("\"{version}\""))], Some(&body)).await;
@@ -352,7 +352,7 @@ async fn turns_that_wait_do_not_make_a_user_again_whom_another_process_deleted()
     gate.shut(false);
     rig.settled().await;
     assert_eq!(quipu_engine::users(&elsewhere).unwrap(), []);
-    // What is said from here on is said to a new memory.
+    // Messages from here on belong to a new memory.
     rig.say("ines", "s", "Hello again.").await;
     assert_eq!(rig.kept("ines", "s"), said(&[(User, "Hello again."), (Assistant, REPLY)]));
 }

@@ -1,4 +1,4 @@
-//! What goes wrong: memory that is late or broken, upstreams that fail or break off, clients that go away.
+//! Failures: memory that is late or broken, upstreams that fail or break off, clients that disconnect.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -24,7 +24,7 @@ fn streamed() -> String {
     json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "where do I live?"}]}).to_string()
 }
 
-/// An embedder that answers when it is let go.
+/// An embedder that answers when released.
 struct Gate {
     inner: HashedNgrams,
     is_shut: AtomicBool,
@@ -90,7 +90,7 @@ async fn memory_that_misses_the_deadline_costs_nothing_but_itself() {
         options.bounds.recalls_max = 1;
     })
     .await;
-    // Words that have no vector yet are embedded before recall answers, however long that takes.
+    // Words without a vector are embedded before recall answers, however long that takes.
     let user = quipu_core::id::UserId::parse("ines").unwrap();
     let later = quipu_engine::RememberOptions { durable_only: true, ..Default::default() };
     quipu_engine::remember(&rig.engine, &user, &quipu_engine::Utterance::of_user("I live in Porto."), &later).unwrap();
@@ -111,7 +111,7 @@ async fn a_memory_that_cannot_be_read_is_told_and_does_no_harm() {
     let rig = TestServer::new(FakeScript::saying("In Porto.")).await;
     rig.remembers("ines", "I live in Porto.");
     let mut headers = INES.to_vec();
-    // There is no such version.
+    // An unknown version.
     headers.push(("x-memory-as-of", "999"));
     let answer = Answer::of(rig.post("/v1/chat/completions", &headers, question()).await).await;
     assert_eq!((answer.status, answer.header("x-memory-status")), (200, "error"));
@@ -129,7 +129,7 @@ async fn without_a_place_to_wait_the_request_goes_through_and_says_it_is_not_kep
     .await;
     let first = [("x-memory-user", "ines"), ("x-memory-session", "a"), ("x-memory-mode", "writeonly")];
     let second = [("x-memory-user", "ines"), ("x-memory-session", "b"), ("x-memory-mode", "writeonly")];
-    // A reply that goes on keeps its place.
+    // A reply in progress keeps its place in the queue.
     let one = rig.post("/v1/chat/completions", &first, streamed()).await;
     let other = Answer::of(rig.post("/v1/chat/completions", &second, question()).await).await;
     assert_eq!(
@@ -244,7 +244,7 @@ async fn what_was_said_to_an_upstream_that_is_down_is_kept_and_once() {
         rig.settled().await;
     }
     assert_eq!(rig.kept("ines", "s"), said(&[(User, "where do I live?"), (Assistant, "In Porto.")]));
-    // Nobody listens any more.
+    // Nothing listens there any more.
     let (_, engine, upstream) = rig.stop().await;
     let gone = upstream.base_url();
     drop(upstream);
@@ -306,7 +306,7 @@ async fn a_request_that_failed_is_recorded_once_however_much_of_it_is_sent_again
         {"role": "user", "content": "I keep bees."},
     ]);
     for fault in [Fault::Unavailable500, Fault::TooLong400, Fault::ResetAtOnce] {
-        // A conversation with a name, and one that has none: its name follows from what is said first.
+        // A session with a name, and one without, whose name follows from its first message.
         for (session, again) in [(Some("s"), &shorter), (Some("s"), &folded), (Some("s"), &long), (None, &shorter)] {
             let script = FakeScript::saying("How many?").with(fault, Repetition::First(1));
             let rig = TestServer::new(script).await;
@@ -318,7 +318,7 @@ async fn a_request_that_failed_is_recorded_once_however_much_of_it_is_sent_again
             assert_eq!(answer.status, 200, "{fault:?}");
             let texts = rig.texts("ines");
             assert_eq!(texts, ["I keep bees.", "How many?"], "{fault:?} {session:?} {again}");
-            // What is said anew is recorded anew.
+            // A new message is recorded as new.
             let mut longer = again.as_array().unwrap().clone();
             longer.push(json!({"role": "assistant", "content": "How many?"}));
             longer.push(json!({"role": "user", "content": "I keep bees."}));

@@ -1,4 +1,4 @@
-//! Clients send the whole conversation each time: what of it is kept, and how often.
+//! Clients send the whole conversation each time: which messages are recorded, and how often.
 
 use quipu_core::source::Role::{Assistant, User};
 use quipu_fake_model::{FakeRequest, FakeScript};
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use crate::rig::{TestServer, kept, said};
 
-/// Replies with the number of the request, so that every reply is another.
+/// Replies with the number of the request, so that every reply is different.
 fn numbered(asked: &FakeRequest) -> String {
     format!("reply {}", asked.number)
 }
 
-/// A conversation as `u:words` and `a:words`.
+/// A conversation written as `u:words` and `a:words`.
 fn conversation(lines: &[&str]) -> Value {
     let message = |line: &&str| {
         let (who, words) = line.split_once(':').unwrap();
@@ -33,7 +33,7 @@ async fn what_was_sent_before_is_not_kept_again() {
     let rig = TestServer::new(FakeScript::making(numbered)).await;
     rig.chat(&INES, &conversation(&["u:hello"])).await;
     rig.chat(&INES, &conversation(&["u:hello", "a:reply 0", "u:I moved to Porto"])).await;
-    // Instructions and what the assistant is said to have said may change.
+    // Instructions and earlier replies may change.
     rig.chat(
         &INES,
         &conversation(&["s:be kind", "u:hello", "a:Reply 0.", "u:I moved to Porto", "a:reply 1", "u:hello"]),
@@ -64,7 +64,7 @@ async fn edited_words_are_other_words() {
     let rig = TestServer::new(FakeScript::making(numbered)).await;
     rig.chat(&INES, &conversation(&["u:I live in Lyon"])).await;
     rig.chat(&INES, &conversation(&["u:I live in Porto"])).await;
-    // The second branch goes on.
+    // The second branch continues.
     rig.chat(&INES, &conversation(&["u:I live in Porto", "a:reply 1", "u:and you?"])).await;
     let expected = [
         (User, "I live in Lyon"),
@@ -80,7 +80,7 @@ async fn edited_words_are_other_words() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_stands_before_the_last_reply_is_nobodys_word() {
     let rig = TestServer::new(FakeScript::making(numbered)).await;
-    // Examples an application puts in front, and a turn for which memory was off.
+    // Examples inserted by an application, and a turn sent while memory was off.
     let mut off = INES.to_vec();
     off.push(("x-memory-mode", "off"));
     rig.chat(&off, &conversation(&["u:my secret is 42"])).await;

@@ -1,4 +1,4 @@
-//! The server as it is met from outside: raw connections, requests through the proxy, and what is remembered of them.
+//! The server from outside: raw connections, requests through the proxy, and what is recorded of them.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 

@@ -1,4 +1,4 @@
-//! What the server does by itself: nobody speaks, and what is due is done all the same.
+//! Maintenance: due steps run without any request.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,18 +19,18 @@ use quipu_testkit::{FixedClock, MemoryStore, SeededEntropy};
 
 use crate::rig::TestServer;
 
-/// How long a test waits for something that must happen.
+/// Time limit for a condition that a test waits for.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// 2026-01-01T00:00:00Z, in microseconds.
 const START: i64 = 1_767_225_600_000_000;
 const HOUR: i64 = 3_600_000_000;
 
-/// Summarises by rules, as if a model did: nobody waits for it. It can be down, and counts what it is asked.
+/// Summarises by rules in the place of a model. It can be unavailable, and counts its calls.
 #[derive(Default)]
 struct Remote {
     is_down: AtomicBool,
     asked: AtomicUsize,
-    /// Done while it is asked for the first time.
+    /// Runs during the first call.
     meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
 }
 
@@ -71,7 +71,7 @@ fn engine(store: &MemoryStore, clock: &Arc<FixedClock>, seed: u64, summarizer: A
     }))
 }
 
-/// A clock that hardly moves: sessions end when the test says so.
+/// A clock that hardly advances, so that sessions end when the test says so.
 fn clock() -> Arc<FixedClock> {
     Arc::new(FixedClock::starting(START, 1000))
 }
@@ -93,7 +93,7 @@ fn ada() -> UserId {
     UserId::parse("ada").unwrap()
 }
 
-/// Waits for something that no request brings about.
+/// Waits for a condition that no request brings about.
 async fn eventually(what: &str, holds: impl Fn() -> bool) {
     let waits = async {
         while !holds() {
@@ -107,7 +107,7 @@ fn summaries_left(engine: &Engine) -> usize {
     session(engine, &ada(), "s", When::Now).unwrap().unsummarized.len()
 }
 
-/// Two exchanges of a session, the first of which is closed; nothing is made of them.
+/// Records two exchanges of a session, the first of which is closed; nothing is derived from them.
 fn talk(engine: &Engine) {
     for words in ["My dentist is called Ines.", "Remind me to call her."] {
         let said = Utterance { session: Some("s".to_owned()), ..Utterance::of_user(words) };
@@ -161,7 +161,7 @@ async fn what_an_earlier_process_left_is_done_after_a_restart_and_not_if_it_is_s
     assert!(!before.is_empty());
 
     let rig = TestServer::over(engine(&store, &clock, 3, remote.clone()), FakeScript::saying("Noted."), soon).await;
-    // Nobody asks the server: it finds the user in its store.
+    // No request names the user: the server finds it in the store.
     eventually("nothing is due", || due(&rig.engine, &ada()).unwrap().is_empty()).await;
     assert_eq!(summaries_left(&rig.engine), 0);
     assert_eq!(episodes(&rig.engine, &ada(), None).unwrap().len(), 1);

@@ -1,4 +1,4 @@
-//! What a request may ask of memory, and what does not go further.
+//! The memory options of a request, and the headers that are not sent upstream.
 
 use quipu_core::source::Role;
 use quipu_engine::ports::Scope;

@@ -1,16 +1,16 @@
-//! Bytes that pass through: the same on both sides but for one block.
+//! Forwarded bytes are the same on both sides except for one block.
 
 use quipu_fake_model::{FakeRequest, FakeScript};
 use serde_json::{Value, json};
 
 use crate::rig::{Answer, TestServer};
 
-/// A reply with what is awkward in JSON, in UTF-8 and in events.
+/// A reply with text that is awkward in JSON, in UTF-8 and in events.
 fn reply(asked: &FakeRequest) -> String {
     format!("“Ça va?” – you said {} things:\n\ndata: {{}}\n\\ and 🦙.", asked.messages.len())
 }
 
-/// One request a dialect, plain and streamed.
+/// One request for each dialect, plain and streamed.
 fn requests() -> Vec<(&'static str, Value)> {
     let chat = json!({"model": "m", "messages": [{"role": "user", "content": "where do I live?"}]});
     let responses = json!({"model": "m", "input": "where do I live?"});
@@ -33,7 +33,7 @@ async fn answers_are_the_upstreams_own_bytes() {
         let direct = rig.client.post(format!("{}{path}", rig.upstream.origin()));
         let direct = Answer::of(direct.body(body.to_string()).send().await.unwrap()).await;
         rig.upstream.rescript(FakeScript::making(reply));
-        // Somebody new each time: nothing is put in, so the upstream is asked the same.
+        // A new user each time: nothing is injected, so the upstream receives the same.
         let user = format!("user-{number}");
         let through = Answer::of(rig.post(path, &[("x-memory-user", &user)], body.to_string()).await).await;
         assert_eq!(through.body, direct.body, "{path} {body}");
@@ -104,7 +104,7 @@ async fn a_turn_that_goes_on_with_a_tool_keeps_its_block() {
     let first = rig.last_sent().json()["messages"].clone();
     rig.chat(&headers, &json!({"model": "m", "messages": [user, call, result]})).await;
     let second = rig.last_sent().json()["messages"].clone();
-    // The stable part as the system text, the changing one behind the user's words.
+    // The stable part is in the system text, the changing one after the user's message.
     assert!(first[0]["content"].as_str().unwrap().starts_with("<memory user="), "{first}");
     assert!(first[1]["content"].as_str().unwrap().contains("\n\n<memory user="), "{first}");
     assert_eq!((&second[0], &second[1]), (&first[0], &first[1]), "the prefix is the same, so a cache of it holds");

@@ -1,4 +1,4 @@
-//! A server before a fake model, and clients of it.
+//! A server in front of a fake model, and clients of it.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use tokio::task::JoinHandle;
 
 use crate::conformity;
 
-/// How long a test waits for something that must happen.
+/// Time limit for a condition that a test waits for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct TestServer {
@@ -35,12 +35,12 @@ pub(crate) struct TestServer {
     running: JoinHandle<Drained>,
 }
 
-/// An engine in memory that reads facts and tells sessions by rules.
+/// An engine in memory that extracts facts and summarises sessions by rules.
 pub(crate) fn engine(embedder: Arc<dyn Embedder>) -> Arc<Engine> {
     engine_of(Box::new(MemoryStore::new()), embedder, None)
 }
 
-/// An engine over a store that reads facts and tells sessions by rules, with a model that reads if there is one.
+/// An engine over a store that extracts facts and summarises sessions by rules, and with a model if there is one.
 pub(crate) fn engine_of(
     store: Box<dyn LedgerStore>,
     embedder: Arc<dyn Embedder>,
@@ -58,12 +58,12 @@ pub(crate) fn engine_of(
     }))
 }
 
-/// An empty store of keys in memory.
+/// An empty key store in memory.
 pub(crate) fn keys() -> Keys {
     Keys::new(Arc::new(MemoryKeys::new()), Arc::new(FixedClock::new()), Arc::new(SeededEntropy::new(3)))
 }
 
-/// Vouches for bytes with a hash of them, which anybody could make: enough to tell true from changed.
+/// Signs bytes with a hash, which anyone could compute: enough to detect changes.
 struct SeededSigner;
 
 impl Signer for SeededSigner {
@@ -82,7 +82,7 @@ impl Signer for SeededSigner {
     }
 }
 
-/// Options for a fake upstream of both kinds. The deadline is long: a busy machine is not what is tested.
+/// Options for a fake upstream of both kinds. The deadline is long, so that tests pass on a busy machine.
 pub(crate) fn options(upstream: &FakeServer) -> ServerOptions {
     let one = |name: &str, wire, base_url: String| Upstream {
         name: name.to_owned(),
@@ -99,14 +99,14 @@ pub(crate) fn options(upstream: &FakeServer) -> ServerOptions {
             one("anthropic", Wire::Anthropic, upstream.origin()),
         ],
         recall_within: Duration::from_secs(20),
-        // A model is asked after each turn, so that a test need not say eight things.
+        // A model reads after each turn, so that a test need not send eight messages.
         maintenance: MaintenanceOptions { read_together: 1, ..MaintenanceOptions::default() },
         ..ServerOptions::default()
     }
 }
 
 impl TestServer {
-    /// A server before a model that follows a script.
+    /// A server in front of a model that follows a script.
     pub(crate) async fn new(script: FakeScript) -> Self {
         Self::with(script, Arc::new(HashedNgrams::new()), |_| {}).await
     }
@@ -120,7 +120,7 @@ impl TestServer {
         Self::over(engine(embedder), script, change).await
     }
 
-    /// The same over an engine that is there already.
+    /// The same over an existing engine.
     pub(crate) async fn over(engine: Arc<Engine>, script: FakeScript, change: impl FnOnce(&mut ServerOptions)) -> Self {
         let upstream = FakeServer::start(script).unwrap();
         let mut options = options(&upstream);
@@ -148,7 +148,8 @@ impl TestServer {
         format!("http://{}{path}", self.addr)
     }
 
-    /// Sends a request of any method, with a JSON body if there is one, and checks that the answer conforms to the document.
+    /// Sends a request, with a JSON body if there is one, and checks that the response conforms to the OpenAPI
+    /// document.
     pub(crate) async fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&Value>) -> Answer {
         let verb: reqwest::Method = method.parse().unwrap();
         let mut request = self.client.request(verb, self.url(path));
@@ -163,7 +164,7 @@ impl TestServer {
         answer
     }
 
-    /// Posts a body as it is.
+    /// Posts a body unchanged.
     pub(crate) async fn post(
         &self,
         path: &str,
@@ -177,13 +178,13 @@ impl TestServer {
         request.body(body.into()).send().await.unwrap()
     }
 
-    /// Says something in a conversation of a user, takes the whole reply, and waits until it is kept.
+    /// Sends a message in a user's conversation, reads the whole reply, and waits until it is recorded.
     pub(crate) async fn say(&self, user: &str, session: &str, words: &str) -> Answer {
         let body = json!({"model": "m", "messages": [{"role": "user", "content": words}]});
         self.chat(&[("x-memory-user", user), ("x-memory-session", session)], &body).await
     }
 
-    /// Sends a chat request, takes the whole reply, and waits until it is kept.
+    /// Sends a chat request, reads the whole reply, and waits until it is recorded.
     pub(crate) async fn chat(&self, headers: &[(&str, &str)], body: &Value) -> Answer {
         let response = self.post("/v1/chat/completions", headers, body.to_string()).await;
         let answer = Answer::of(response).await;
@@ -191,12 +192,12 @@ impl TestServer {
         answer
     }
 
-    /// What the upstream was sent last.
+    /// The last request the upstream received.
     pub(crate) fn last_sent(&self) -> Received {
         self.upstream.received().pop().unwrap()
     }
 
-    /// Waits until nothing waits to be kept.
+    /// Waits until the queue is empty.
     pub(crate) async fn settled(&self) {
         let settled = async {
             loop {
@@ -220,19 +221,19 @@ impl TestServer {
         tokio::time::timeout(PATIENCE, settled).await.unwrap();
     }
 
-    /// What is remembered of a conversation, in order: who spoke, and the words.
+    /// The recorded messages of a session, in order, with their speakers.
     pub(crate) fn kept(&self, user: &str, session_id: &str) -> Vec<(Role, String)> {
         kept(&self.engine, user, session_id)
     }
 
-    /// Everything a user said or was replied, in any conversation, in order.
+    /// The recorded messages and replies of a user, in all sessions, in order.
     pub(crate) fn texts(&self, user: &str) -> Vec<String> {
         let options = ListOptions { at: When::Now, session: None, kind: None, offset: 0, limit: 10_000 };
         let page = list(&self.engine, &UserId::parse(user).unwrap(), &options).unwrap();
         page.items.into_iter().map(|item| item.text).collect()
     }
 
-    /// Why each event of a user was recorded, oldest first.
+    /// The rationale of each event of a user, oldest first.
     pub(crate) fn reasons(&self, user: &str) -> Vec<String> {
         let user = UserId::parse(user).unwrap();
         let options = LogOptions { before: None, limit: 1000, reference: None };
@@ -240,7 +241,7 @@ impl TestServer {
         entries.into_iter().rev().filter_map(|entry| entry.rationale).collect()
     }
 
-    /// Tells a user's memory something without the proxy.
+    /// Records a message for a user without the proxy.
     pub(crate) fn remembers(&self, user: &str, words: &str) {
         let user = UserId::parse(user).unwrap();
         remember(&self.engine, &user, &Utterance::of_user(words), &RememberOptions::default()).unwrap();
@@ -253,7 +254,7 @@ impl TestServer {
     }
 }
 
-/// What is remembered of a conversation; nothing if there is none.
+/// The recorded messages of a session; empty if there are none.
 pub(crate) fn kept(engine: &Engine, user: &str, session: &str) -> Vec<(Role, String)> {
     let user = UserId::parse(user).unwrap();
     let options =
@@ -265,7 +266,7 @@ pub(crate) fn kept(engine: &Engine, user: &str, session: &str) -> Vec<(Role, Str
     }
 }
 
-/// A whole answer.
+/// A complete response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

@@ -1,5 +1,5 @@
-//! Every kind of request at once, on few memories that are open at a time: turns of new users and of shared ones, questions,
-//! pages, numbers, and the proxy. Counted in requests; `QUIPU_EFFORT` makes it longer.
+//! All kinds of requests concurrently, on few open memories: turns of new and shared users, questions, pages, metrics,
+//! and the proxy. Measured in requests; `QUIPU_EFFORT` increases their number.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 
 use crate::rig::{Answer, TestServer};
 
-/// Nothing was answered for so long: it hangs.
+/// Without any response for this long, the server hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Users that several clients speak of.
+/// Number of users shared by several clients.
 const SHARED: usize = 4;
 /// Clients of each kind.
 const CLIENTS: usize = 3;
-/// What a client asks, round after round.
+/// The requests of a client in each round.
 const KINDS: [Kind; 9] = [
     Kind::NewUser,
     Kind::SharedTurn,
@@ -45,18 +45,18 @@ enum Kind {
     Metrics,
     Ready,
     Page,
-    /// A user is deleted and comes back with the next turn.
+    /// A user is deleted and created again by the next turn.
     Gone,
 }
 
-/// What all clients share.
+/// State shared by all clients.
 struct Run {
     rig: TestServer,
     seed: u64,
     left: AtomicUsize,
     answered: AtomicU64,
     is_over: AtomicBool,
-    /// Words that were acknowledged, with their user.
+    /// Acknowledged messages, with their user.
     said: Mutex<Vec<(String, String)>>,
     statuses: Mutex<BTreeMap<(Kind, u16), u64>>,
 }
@@ -147,7 +147,8 @@ impl Run {
         }
     }
 
-    /// Ends the process if nothing is answered any more; beside the runtime, whose threads may all hang.
+    /// Ends the process if nothing is answered any more; on a separate thread, because those of the runtime may all
+    /// hang.
     fn watch(&self) {
         let (mut seen, mut waited, step) = (u64::MAX, Duration::ZERO, Duration::from_millis(250));
         while !self.is_over.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! Routes × credentials: a credential reaches the vendor it belongs to and nobody else.
+//! Routes × credentials: a credential reaches the vendor it belongs to and no other.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ const ANTHROPIC: &str = "sk-ant-of-the-caller";
 const UNCLEAR: &str = "gsk_of-the-caller";
 const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
 
-/// One request of a client.
+/// A request of a client.
 struct Case {
     name: &'static str,
     headers: Vec<(&'static str, String)>,
-    /// What the OpenAI-like routes answer: the vendor's secret that arrives, or none if it is refused.
+    /// Expectation on the OpenAI routes: the vendor's secret that arrives, or `None` if the request is refused.
     open: Option<Option<&'static str>>,
     anthropic: Option<Option<&'static str>>,
-    /// Which of the two `/v1/models` asks.
+    /// Which of the two vendors `/v1/models` reaches.
     models: &'static str,
 }
 
@@ -74,7 +74,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// What arrived of the other vendor's at an upstream.
+/// Credentials of the other vendor that arrived at an upstream.
 fn foreign(kind: &str, sent: &Received) -> Vec<String> {
     let is_foreign = |(name, value): &&(String, String)| match kind {
         "open" => name == "x-api-key" || name.starts_with("anthropic-") || value.contains(ANTHROPIC),
@@ -86,7 +86,7 @@ fn foreign(kind: &str, sent: &Received) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_credential_reaches_its_own_vendor_and_nobody_else() {
-    // The rig's own upstream is the OpenAI-like one.
+    // The upstream of the test server is the OpenAI one.
     let anthropic = FakeServer::start(FakeScript::saying("Hello.")).unwrap();
     let origin = anthropic.origin();
     let rig = TestServer::with(FakeScript::saying("Hello."), Arc::new(HashedNgrams::new()), |options| {
@@ -135,7 +135,7 @@ async fn a_credential_reaches_its_own_vendor_and_nobody_else() {
     }
 }
 
-/// A refusal is in the shape that the vendor's client reads, and says what to do.
+/// The refusal has the shape that the vendor's client expects, and says what to do.
 fn assert_refusal(answer: &Answer, kind: &str, what: &str) {
     let body = answer.json();
     assert_eq!(body["type"] == "error", kind == "anthropic", "{what}: {body}");

@@ -1,9 +1,9 @@
-"""The published client libraries of OpenAI and Anthropic, unchanged but for their base URL, through `quipu serve`.
+"""Tests `quipu serve` with the published client libraries of OpenAI and Anthropic, changing only their base URL.
 
     python check.py QUIPU FAKE_MODEL
 
-Starts the fake model server and `quipu serve` before it, tells each library something in one conversation, asks in another,
-and looks at what the model was sent.
+Starts the fake model server with `quipu serve` in front of it, sends a message through each library in one conversation and a
+question in another, and checks the requests the model received.
 """
 
 import json
@@ -27,7 +27,7 @@ def get(url):
 
 
 def settled(base):
-    """Waits until everything that was said is recorded."""
+    """Waits until all messages are recorded."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if json.loads(get(f"{base}/health/ready"))["turns_waiting"] == 0:
@@ -51,7 +51,7 @@ class Check:
         self.done += 1
 
     def knows(self, what, place, user):
-        """The request that was sent last carries what was told in another conversation, once, and nothing of ours."""
+        """The last request contains what was said in another conversation, once, and none of Quipu's headers or keys."""
         sent = self.last_sent()
         body = sent["body"]
         self.expect(f"{what}: the block", body.count('<memory user=\\"' + user + '\\" version=') == 1, body)
@@ -127,7 +127,7 @@ def run(check):
             check.expect(f"{what}: ids", headers["x-memory-ids"], headers)
             check.knows(what, place, user)
             settled(check.base)
-    # Whoever does not name a conversation or a user: the library's own fields, and the default.
+    # Requests that name no session or user: the library's own fields, and the default.
     with of_anthropic.messages.stream(
         model="fake-model",
         max_tokens=64,
@@ -173,7 +173,7 @@ def main():
                 "OPENAI_BASE_URL": f"{origin}/v1",
                 "ANTHROPIC_BASE_URL": origin,
             }
-            # A debug build on a busy machine needs longer than a request would wait.
+            # A debug build on a busy machine takes longer than a request would wait.
             os.makedirs(f"{folder}/quipu")
             with open(f"{folder}/quipu/config.toml", "w") as config:
                 config.write("[serve]\nrecall_ms = 20000\n")

@@ -1,9 +1,9 @@
-"""Clients and tools made for others, unchanged but for their address, against `quipu serve`.
+"""Tests `quipu serve` with clients and tools of other systems, changing only their address.
 
     python compatible.py QUIPU
 
-mem0's client tells and asks; LangGraph's store, through the adapter, is held against the one LangGraph ships; Anthropic's memory
-tool is held against the one its library ships, sentence by sentence.
+mem0's client adds and searches; LangGraph's store, through the adapter, is compared with the one LangGraph ships; Anthropic's
+memory tool is compared with the one its library ships, message by message.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ class Check:
 
 
 def deleted(check, path):
-    """Deletes what is announced, with the token of the announcement."""
+    """Confirms a deletion with the token of its preview."""
 
     def ask(query=""):
         request = urllib.request.Request(f"{check.base}{path}{query}", method="DELETE")
@@ -59,14 +59,14 @@ def of_mem0(check):
     from mem0 import MemoryClient
     from mem0.exceptions import MemoryNotFoundError, ValidationError
 
-    # Where no key is needed, whatever key the client was made with passes.
+    # Where no key is required, any key a client sends is accepted.
     client = MemoryClient(api_key="m0-made-up", host=check.base)
     said = [{"role": "user", "content": "I live in Porto."}, {"role": "assistant", "content": "Noted."}]
     added = client.add(said, user_id="ines", run_id="monday", metadata={"origin": "form"})
     check.same("add", [one["data"]["memory"] for one in added["results"]], ["User lives in Porto"])
     memory_id = added["results"][0]["id"]
     client.add("The boat is blue and old.", user_id="ines", infer=False)
-    # What is told in one is found in the next.
+    # What one client adds, the next one finds.
     other = MemoryClient(api_key=check.key, host=check.base)
     found = other.search("Where does the user live?", filters={"user_id": "ines"})["results"]
     check.same("search", (found[0]["id"], found[0]["memory"]), (memory_id, "User lives in Porto"))
@@ -108,7 +108,7 @@ def of_mem0(check):
     client.add("I like green tea.", user_id="ines")
     client.delete_all(user_id="ines")
     check.same("delete_all", client.get_all(filters={"user_id": "ines"})["count"], 0)
-    # Deleting a whole memory is announced first, whoever asks; the token in the refusal does it.
+    # Deleting a whole memory first returns a preview; the token in the refusal confirms it.
     for asked in ({"agent_id": "cook"}, {}):
         try:
             client.delete_users(**asked)
@@ -118,7 +118,7 @@ def of_mem0(check):
     check.same("nothing is deleted yet", client.get_all(filters={"agent_id": "cook"})["count"], 1)
     check.same("an announced deletion", deleted(check, "/v2/entities/agent/cook/"), "agent:cook")
     check.same("delete_users", client.get_all(filters={"agent_id": "cook"})["count"], 0)
-    # A task that is said in other words keeps its id, and is found by them.
+    # An edited task keeps its id, and is found by its new text.
     added = client.add("I need to renew my passport by Friday.", user_id="otto")
     task = added["results"][0]["id"]
     for text in ("Renew the driving licence", "Renew the fishing permit"):
@@ -212,7 +212,7 @@ def of_memory_tool(check, folder):
             ran = json.load(answer)
         return ran["content"], ran["is_error"]
 
-    # How large a folder is depends on the disk.
+    # The size of a folder depends on the disk.
     sizes = re.compile(r"^\S+\t(?=.*/$|/memories[^.]*$)", re.MULTILINE)
     a, b = "/memories/a.md", "/memories/work/plan.txt"
     commands = [

@@ -1,7 +1,7 @@
-"""What the fuzzer may ask about: memories, items, reviews and the like that are there, and a description that offers them.
+"""Test data for the fuzzer: memories, items and reviews, and an OpenAPI document that names them.
 
-A schema can say what a name looks like, not which names there are. Without them most requests would be about nothing, and what
-happens to things that exist would stay untried.
+A schema describes the form of a name, not which names exist. Without existing names most requests would concern nothing, and
+operations on existing things would not be tested.
 """
 
 import json
@@ -14,7 +14,7 @@ SAID = [
     "I live in Porto.", "My sister is called Marta.", "I like green tea.", "I'm allergic to peanuts.", "I work at Acme.",
     "I have to call Rui tomorrow.", "I never eat meat.", "My dog is called Rex.", "I moved to Lisbon.", "I play chess on Fridays.",
 ]  # fmt: skip
-# How many copies there are of what a request destroys.
+# Number of copies of each thing that a request destroys.
 SPARE = 40
 
 
@@ -34,7 +34,7 @@ class Server:
 
 
 def fill(addr):
-    """Puts things into an empty server; returns their names, by what they are."""
+    """Fills an empty server; returns the names of what was created, by kind."""
     server = Server(addr)
     for number in range(SPARE):
         words = SAID[number % len(SAID)] if number < len(SAID) else f"I saw film number {number} with Rui."
@@ -53,7 +53,7 @@ def fill(addr):
     facts = [fact["id"] for fact in listed("facts")]
     memories, events = [], []
     for number in range(SPARE):
-        # A user each: what is deleted with one of them leaves the others.
+        # One user each, so that a deletion leaves the others.
         said = {"messages": [{"role": "user", "content": "I collect stamps."}], "user_id": f"passing-{number}", "infer": False}
         events.append(server.ask("POST", "/v3/memories/add", said)["event_id"])
         found = server.ask("POST", "/v3/memories", {"filters": {"user_id": f"passing-{number}"}})
@@ -82,24 +82,24 @@ def fill(addr):
     }
 
 
-# In how many parts what is there is offered: each is drawn as often as anything else.
+# Number of branches with existing names: each is chosen as often as any other branch.
 PARTS = 3
-# What is offered where: the end of a path, the name of a field, and what it names.
+# Where existing names are offered: the end of a path, the name of a field, and the kind it names.
 OFFERED = [
     ("", "user_id", "user"), ("", "session_id", "session"), ("", "item_id", "item"), ("", "fact_id", "fact"),
     ("", "review_id", "review"), ("", "pack_id", "pack"), ("", "key_id", "key"), ("", "memory_id", "memory"),
     ("/event/{event_id}", "event_id", "event"), ("/{kind}/{name}", "name", "entity"), ("/blame", "path", "place"),
     ("/merge", "into", "fact"), ("/merge", "from", "fact"), ("/erase", "targets", "item"), ("/revert", "events", "position"),
     ("/pick", "events", "position"), ("/store/items", "key", "stored"), ("/memory-tool", "path", "file"),
-    # It takes everything back that came in through this interface.
+    # It reverts everything that was added through this interface.
     ("/v1/memories", "user_id", "entity"),
 ]  # fmt: skip
-# Fields with one value that makes the others mean something.
+# Fields with one value that gives the others a meaning.
 FIXED = [("/{kind}/{name}", "kind", ["user"]), ("/store/items", "namespace", [["films"]])]
 
 
 def offer(schema, values):
-    """The schema, or one of these values: a list of them where the schema is one of a list."""
+    """The schema, or one of these values; for a list schema, a list of them."""
     if isinstance(schema, dict) and "items" in schema and not isinstance(values[0], list):
         return schema | {"items": offer(schema["items"], values)}
     several = [values[start::PARTS] for start in range(min(PARTS, len(values)))]
@@ -107,7 +107,7 @@ def offer(schema, values):
 
 
 def with_existing(page, names):
-    """A description whose parameters and bodies offer what is there, beside whatever else they may be."""
+    """A copy of the document whose parameters and bodies also offer existing names."""
     schemas = page["components"]["schemas"]
     bodies = {
         "/{user_id}/import": {"format": "markdown", "text": "# A walk\n\nI met Rui at the harbour."},
@@ -123,11 +123,11 @@ def with_existing(page, names):
                 if parameter["name"] in offered and parameter["in"] != "header":
                     values = offered[parameter["name"]]
                     parameter["schema"] = offer(parameter["schema"], values)
-                    # What a request destroys is not what the others ask for.
+                    # Things that a request destroys are not used by the others.
                     parameter["example"] = values[-1] if method == "delete" else values[0]
             content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
             body = content.get("schema", {})
-            # A body of its own: another route may send the same kind.
+            # A separate body: another route may use the same schema.
             body = json.loads(json.dumps(schemas.get(body.get("$ref", "").rsplit("/", 1)[-1], body)))
             for field, schema in body.get("properties", {}).items():
                 if field in offered:

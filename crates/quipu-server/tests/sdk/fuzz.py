@@ -1,10 +1,10 @@
-"""Schemathesis against `quipu serve`: what `/openapi.json` says is what the server does.
+"""Tests with Schemathesis that `quipu serve` conforms to `/openapi.json`.
 
     python fuzz.py QUIPU [--seconds N] [--examples N] [--seed N]
 
-Runs every phase and check there is on every route, and prints how many cases it tried. The server has memories, and the requests
-name what is in them as often as anything else. Fails on any difference, on a route that was only ever asked about things that do not
-exist, and on a server that is not whole afterwards. The routes of the proxy are asked without an upstream: they refuse.
+Runs every phase and check on every route, and prints the number of cases. The server has memories, and requests use existing names
+as often as others. Fails on any deviation, on a route that was never called with something that exists, and if a ledger is damaged
+afterwards. The routes of the proxy have no upstream and refuse.
 """
 
 import argparse
@@ -25,27 +25,28 @@ HERE = Path(__file__).parent
 
 
 def tried(lines):
-    """How many cases were tried on how many routes, of the last lines that were printed."""
+    """The number of cases and of routes, from the last lines of the output."""
     tested = next((int(line.split()[-1]) for line in lines if line.strip().startswith("Tested:")), 0)
     cases = next((int(line.split()[0]) for line in reversed(lines) if " generated, " in line), 0)
     return cases, tested
 
 
-# There is no upstream, and MCP is spoken by rules that are not in the description: mcp_check.py tries it.
+# There is no upstream, and MCP follows rules outside the description: mcp_check.py covers it.
 NOWHERE = ["/mcp", "/v1/chat/completions", "/v1/embeddings", "/v1/messages", "/v1/messages/count_tokens", "/v1/models", "/v1/responses"]
 
 
-# What says that a request was understood and was about something: it was done, or refused for what the memory holds.
+# Statuses showing that a request was understood and concerned something that exists: it succeeded, or was refused
+# because of the content of the memory.
 REACHED = [409, 412, 422, 428]
 
 
 def never_reached(report, page):
-    """Routes of which no request was about something that exists."""
+    """Routes that no request called with something that exists."""
     routes = {}
     for path, methods in page["paths"].items():
         pattern = re.compile(re.sub(r"\\{[^/]*\\}", "[^/]*", re.escape(path)) + "$")
         routes |= {(method.upper(), path): pattern for method in methods if path not in NOWHERE}
-    # Where a name of a path may be a word of another, the longer one is meant.
+    # Where a path parameter could match another path, the longer path is meant.
     ordered = sorted(routes, key=lambda route: (route[1].count("{"), -len(route[1])))
     for entry in json.loads(report.read_text())["log"]["entries"]:
         status = entry["response"]["status"]

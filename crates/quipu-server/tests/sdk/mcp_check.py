@@ -1,8 +1,8 @@
-"""The official MCP library for Python, over standard input and output and over HTTP.
+"""Tests MCP with its official Python library, over standard input and output and over HTTP.
 
     python mcp_check.py QUIPU
 
-Adds in one connection and finds in the next, by both transports and in both eras of the protocol.
+Adds in one connection and finds in the next, over both transports and in both revisions of the protocol.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ async def conversation(what, server, mode, place):
 
 
 async def files(what, server):
-    """The toolset of files, which the library must list and call like any other tool."""
+    """Tests the toolset of files, which the library must list and call like any other."""
     async with Client(server) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         expect(f"{what}: the files on demand", set(tools) == USUAL | {"memory"}, set(tools))
@@ -75,7 +75,7 @@ async def run(quipu, folder, settings):
     try:
         url = f"http://{json.loads(server.stdout.readline())['addr']}/mcp"
         forward = StdioServerParameters(command=quipu, args=["mcp", "--server", url, "-u", "otto"], env=settings)
-        # The newest revision, found out by asking, and the handshake of the older ones.
+        # The newest revision, found by negotiation, and the handshake of the older ones.
         for mode in ("auto", "legacy"):
             await conversation(f"stdio, {mode}", own, mode, next(places))
             await conversation(f"http, {mode}", url, mode, next(places))

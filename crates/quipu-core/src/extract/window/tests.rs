@@ -102,11 +102,11 @@ fn what_does_not_stand_in_the_words_is_refused_with_the_reason() {
         ),
         (
             Operation { message: "m3".to_owned(), quote: "You like opera".to_owned(), ..good.clone() },
-            "it names no message",
+            "it cites no new message",
         ),
         (
             Operation { message: "m1".to_owned(), quote: "live in Porto".to_owned(), ..good.clone() },
-            "it names no message",
+            "it cites no new message",
         ),
         (Operation { op: Op::Update, id: "f9".to_owned(), ..good.clone() }, "it names an item that was not shown"),
         (Operation { about: "Gertrude".to_owned(), ..good.clone() }, "its subject was not mentioned"),

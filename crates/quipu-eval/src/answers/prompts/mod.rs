@@ -1,4 +1,4 @@
-//! What the models are asked. The instructions are the files beside this one.
+//! Prompts of the models. The instructions are the files beside this one.
 
 use quipu_engine::ports::{CompletionRequest, Message, Purpose, Shape};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::super::corpus::{CorpusKind, EvalQuestion};
 const ANSWER_TOKENS: u32 = 1500;
 const JUDGE_TOKENS: u32 = 800;
 
-/// The instructions of a benchmark: to answer, and to judge.
+/// The instructions of a benchmark for answering and for judging.
 pub(super) fn instructions(kind: CorpusKind) -> (&'static str, &'static str) {
     match kind {
         CorpusKind::Beam => (include_str!("answer.beam.txt"), include_str!("judge.beam.txt")),
@@ -18,13 +18,13 @@ pub(super) fn instructions(kind: CorpusKind) -> (&'static str, &'static str) {
     }
 }
 
-/// To answer a question with what a pack holds, on a day.
+/// The request to answer a question from a pack, on a given day.
 pub(super) fn to_answer(kind: CorpusKind, pack: &str, day: &str, question: &str) -> CompletionRequest {
     let text = format!("{}\n\nToday is {day}.\n\nQuestion: {question}", pack.trim_end());
     request(Purpose::Chat, instructions(kind).0, text, None, ANSWER_TOKENS)
 }
 
-/// To judge an answer by the benchmark's own rule.
+/// The request to judge an answer by the benchmark's own rule.
 pub(super) fn to_judge(kind: CorpusKind, asked: &EvalQuestion, reply: &str) -> CompletionRequest {
     let (text, properties) = if kind == CorpusKind::Beam {
         let lines: String =
@@ -58,7 +58,7 @@ fn request(
     CompletionRequest { user: None, purpose, system, messages, shape, output_tokens_max, temperature: 0.0 }
 }
 
-/// The score a judgement gives, from 0 to 1; none if it does not fit the question.
+/// The score of a judgement, from 0 to 1; `None` if it does not fit the question.
 pub(super) fn score(asked: &EvalQuestion, judgement: &Value) -> Option<f64> {
     let Some(scores) = judgement.get("scores") else {
         return judgement.get("right")?.as_bool().map(|right| f64::from(u8::from(right)));

@@ -21,7 +21,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/memory/{user_id}/context", "The pack for a question, or the context of a session", context)
             .needs(Scope::Read),
-        Route::get("/memory/{user_id}/packs/{pack_id}", "A pack, made again from its id", packed),
+        Route::get("/memory/{user_id}/packs/{pack_id}", "Rebuilds a pack from its id", packed),
     ]
 }
 
@@ -119,7 +119,7 @@ fn context(call: &Call<'_>, asked: ContextRequest) -> Result<Context, Fault> {
     let query = asked.query.clone().or_else(|| last().map(|message| message.content.clone()));
     let (at, max_tokens) = (when(asked.as_of.as_deref(), "as_of")?, asked.max_tokens.unwrap_or(pack::DEFAULT_TOKENS));
     if let Some(session) = &asked.session_id {
-        // Of a long message the beginning is looked for; a question is given in whole.
+        // A long message is truncated for the search; an explicit query must fit.
         asked.query.as_deref().map_or(Ok(()), check_question).map_err(Error::from)?;
         let options = SessionContextOptions {
             query,
@@ -132,7 +132,7 @@ fn context(call: &Call<'_>, asked: ContextRequest) -> Result<Context, Fault> {
         };
         return Ok(Context::Session(Box::new(session_context(call.engine, &user, &options)?)));
     }
-    let missing = || Fault::invalid("what to pack? give query, or messages with one of the user's").at("query");
+    let missing = || Fault::invalid("give query, or messages with one of the user's").at("query");
     let query = query.ok_or_else(missing)?;
     let options = ContextOptions {
         max_tokens,
@@ -167,7 +167,7 @@ fn context(call: &Call<'_>, asked: ContextRequest) -> Result<Context, Fault> {
 fn packed(call: &Call<'_>, _: NoQuery) -> Result<Reproduced, Fault> {
     let (user, id) = (call.user()?, call.part("pack_id")?);
     match reproduce(call.engine, &user, id) {
-        // It looks like one, and no pack was ever called so.
+        // It has the form of a pack id, but there is no such pack.
         Err(Error::Invalid(why)) if id.starts_with("pack_") => Err(Error::NotFound(why).into()),
         made => Ok(made?),
     }

@@ -1,4 +1,4 @@
-//! The core document, and the episodes by topic and place (seed 0).
+//! The core document, and episodes by topic and path.
 
 use jiff::Timestamp;
 use quipu_core::core_document::Patch;
@@ -47,7 +47,7 @@ struct Core {
 fn core(call: &Call<'_>, asked: At) -> Result<Core, Fault> {
     let user = call.user()?;
     let at = when(asked.at.as_deref(), "at")?;
-    // The memory's version, which `If-Match` is compared with: the document's own stands in its `_meta`.
+    // `If-Match` is compared with the version of the memory; the document's own version is in its `_meta`.
     let version = versions::position_of(call.engine, &user, at)?;
     let document = versions::core_at(call.engine, &user, When::Seq(version))?;
     Ok(Core { user_id: user.to_string(), version, document })
@@ -94,8 +94,7 @@ pub(super) enum ActorIn {
 fn patch(call: &Call<'_>, event: MemoryEvent) -> Result<Receipt, Fault> {
     let user = call.user()?;
     if event.actor.is_some_and(|actor| actor != ActorIn::User) {
-        let why =
-            "only the user patches the core document; what an agent proposes goes to /memory/write, where it is judged";
+        let why = "only the user patches the core document; agents send proposals to /memory/write";
         return Err(Fault::from(Error::Refused(why.to_owned())).at("actor"));
     }
     let options = PatchOptions {
@@ -105,7 +104,7 @@ fn patch(call: &Call<'_>, event: MemoryEvent) -> Result<Receipt, Fault> {
         reference: event.source,
     };
     let edit = CoreEdit::Patch(event.patch);
-    // It could be read, or it would not be here: what is wrong now is what it would do.
+    // The patch was parsed, so an error concerns its effect.
     let refused = |error| match error {
         Error::Invalid(why) => Error::Refused(why),
         other => other,

@@ -1,5 +1,5 @@
-//! The frame of every route: who may, what was sent, which verb, what is answered. A route is a row of a table; the router and the
-//! page that describes it are made of the same rows.
+//! The frame of all API routes: scopes, request parsing, dispatch to an operation, and the response. Each route is a
+//! row of a table from which both the router and the OpenAPI document are built.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -32,39 +32,39 @@ type Verb = Arc<dyn Fn(&Call<'_>, &ReceivedBody) -> Result<Answered, Fault> + Se
 
 const JSON: &str = "application/json";
 
-/// An answer's bytes, and what they are.
+/// Bytes and content type of a response.
 pub(super) struct Answered {
     pub(super) bytes: Vec<u8>,
     pub(super) kind: &'static str,
 }
 
-/// What was sent, as it came.
+/// The request as received.
 pub(super) struct ReceivedBody {
     pub(super) uri: Uri,
     pub(super) content_type: Option<HeaderValue>,
     pub(super) body: Bytes,
 }
 
-/// One route.
+/// A route.
 pub(crate) struct Route {
     pub(super) method: Method,
     pub(super) path: &'static str,
-    /// What it does, in a line.
+    /// Summary in the OpenAPI document.
     pub(super) about: &'static str,
     pub(super) scope: Scope,
-    /// True if it takes an `Idempotency-Key`.
+    /// True if it accepts an `Idempotency-Key`.
     pub(super) is_keyed: bool,
-    /// True if it takes an `If-Match`.
+    /// True if it accepts an `If-Match`.
     pub(super) is_conditional: bool,
-    /// True if it may answer with an announcement that has to be confirmed.
+    /// True if it may require a confirmation token.
     pub(super) is_announced: bool,
-    /// True if it is worth a line in the log of what was done.
+    /// True if requests are written to the audit log.
     is_grave: bool,
-    /// True if what comes is told to those who want that.
+    /// True if it can stream events.
     is_live: bool,
-    /// True if its body may be as long as one of the proxy's.
+    /// True if its body may be as large as a proxied one.
     is_large: bool,
-    /// What an answer may be besides JSON.
+    /// Content types of a response other than JSON.
     pub(super) kinds: &'static [&'static str],
     pub(super) query: Option<SchemaOf>,
     pub(super) body: Option<SchemaOf>,
@@ -111,7 +111,7 @@ impl Route {
         }
     }
 
-    /// Reads: what is asked stands in the query.
+    /// A GET route with query parameters.
     pub(super) fn get<Q, A>(path: &'static str, about: &'static str, verb: fn(&Call<'_>, Q) -> Result<A, Fault>) -> Self
     where
         Q: DeserializeOwned + JsonSchema + 'static,
@@ -121,7 +121,7 @@ impl Route {
         Self { query: Some(schema::<Q>), ..Self::new(Method::GET, path, about, Scope::Read, schema::<A>, run) }
     }
 
-    /// Reads, or takes away, what the query says, and answers in other ways than JSON too.
+    /// A route with query parameters whose response may be other than JSON.
     pub(super) fn of_query<Q>(
         method: Method,
         path: &'static str,
@@ -138,7 +138,7 @@ impl Route {
         Self { query: Some(schema::<Q>), kinds, ..Self::new(method, path, about, scope, answer, run) }
     }
 
-    /// Does something: what is asked stands in the query and in the body.
+    /// A route with query parameters and a body.
     pub(super) fn of_both<Q, B, A>(
         method: Method,
         path: &'static str,
@@ -158,7 +158,7 @@ impl Route {
         Self { query, body, ..Self::new(method, path, about, Scope::Write, schema::<A>, run) }
     }
 
-    /// Does something: what is asked stands in the body.
+    /// A route with a body.
     pub(super) fn of_body<B, A>(
         method: Method,
         path: &'static str,
@@ -173,7 +173,7 @@ impl Route {
         Self { body: Some(schema::<B>), ..Self::new(method, path, about, Scope::Write, schema::<A>, run) }
     }
 
-    /// Posts.
+    /// A POST route with a body.
     pub(super) fn post<B, A>(
         path: &'static str,
         about: &'static str,
@@ -186,7 +186,7 @@ impl Route {
         Self::of_body(Method::POST, path, about, verb)
     }
 
-    /// Deletes; nothing is sent.
+    /// A DELETE route without parameters.
     pub(super) fn delete<A>(path: &'static str, about: &'static str, verb: fn(&Call<'_>) -> Result<A, Fault>) -> Self
     where
         A: Serialize + JsonSchema + 'static,
@@ -198,48 +198,48 @@ impl Route {
         Self { is_grave: true, ..Self::new(Method::DELETE, path, about, Scope::Admin, schema::<A>, run) }
     }
 
-    /// Needs another scope.
+    /// Sets the required scope.
     pub(super) fn needs(self, scope: Scope) -> Self {
         Self { scope, ..self }
     }
 
-    /// Takes an `Idempotency-Key`.
+    /// Accepts an `Idempotency-Key`.
     pub(super) fn keyed(self) -> Self {
         Self { is_keyed: true, ..self }
     }
 
-    /// Takes an `If-Match`.
+    /// Accepts an `If-Match`.
     pub(super) fn conditional(self) -> Self {
         Self { is_conditional: true, ..self }
     }
 
-    /// May have to be confirmed with a token.
+    /// May require a confirmation token.
     pub(super) fn announced(self) -> Self {
         Self { is_announced: true, ..self }
     }
 
-    /// Takes a long body.
+    /// Accepts a large body.
     pub(super) fn large(self) -> Self {
         Self { is_large: true, ..self }
     }
 
-    /// Tells what comes to those who want that.
+    /// Can stream events.
     pub(super) fn live(self) -> Self {
         Self { is_live: true, ..self }
     }
 
-    /// True if what comes is told to those who want that.
+    /// True if it can stream events.
     pub(super) fn is_live(&self) -> bool {
         self.is_live
     }
 
-    /// Is worth a line in the log of what was done.
+    /// Writes requests to the audit log.
     pub(super) fn grave(self) -> Self {
         Self { is_grave: true, ..self }
     }
 }
 
-/// A request that is being answered, with what a verb may know of it.
+/// A request being answered, as an operation sees it.
 pub(super) struct Call<'a> {
     pub(super) app: &'a Arc<App>,
     pub(super) engine: &'a Engine,
@@ -250,38 +250,39 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// A part of the path.
+    /// A path parameter.
     pub(super) fn part(&self, name: &str) -> Result<&str, Fault> {
         self.path.get(name).map(String::as_str).ok_or_else(|| Error::Bug(format!("the path has no {name}")).into())
     }
 
-    /// The user in the path, if the caller may see this one.
+    /// The user in the path, if the caller may access this user.
     pub(super) fn user(&self) -> Result<UserId, Fault> {
         self.user_named(self.part("user_id")?, "user_id")
     }
 
-    /// A user named elsewhere, if the caller may see this one. There is no other way to a user.
+    /// A user named elsewhere in the request, if the caller may access this user. All access to users goes through this
+    /// check.
     pub(super) fn user_named(&self, name: &str, param: &str) -> Result<UserId, Fault> {
         let user = UserId::parse(name).map_err(|refusal| Fault::invalid(refusal.to_string()).at(param))?;
         self.caller.must_be(&user)?;
         Ok(user)
     }
 
-    /// The user a request means that names none: the key's, else the server's.
+    /// The user of a request that may omit it: the named one, else the key's, else the server's default.
     pub(super) fn own_user(&self, named: Option<&str>) -> Result<UserId, Fault> {
         if let Some(named) = named {
             return self.user_named(named, "user_id");
         }
         let own = self.caller.bound().or(self.app.options.user.as_ref());
-        own.cloned().ok_or_else(|| Fault::invalid("whose memory? give user_id").at("user_id"))
+        own.cloned().ok_or_else(|| Fault::invalid("no user: give user_id").at("user_id"))
     }
 
-    /// Refuses who may not do this.
+    /// Rejects callers without this scope.
     pub(super) fn must(&self, scope: Scope) -> Result<(), Fault> {
         self.caller.must(scope)
     }
 
-    /// The only user whose memory is open to the caller, if there is one.
+    /// The user the caller is restricted to, if any.
     pub(super) fn bound(&self) -> Option<&UserId> {
         self.caller.bound()
     }
@@ -290,18 +291,18 @@ impl Call<'_> {
         self.caller.must_see_all()
     }
 
-    /// The public id of the caller's key, if it has one.
+    /// The public id of the caller's key, if there is one.
     pub(super) fn key_id(&self) -> Option<&str> {
         self.caller.key_id()
     }
 
-    /// Where what the caller sends through an interface made for others' clients comes in.
+    /// The entry point recorded for writes through a compatibility interface.
     pub(super) fn entry(&self, interface: &'static str) -> EntryPoint {
         EntryPoint::new(interface, self.caller.key_id())
     }
 
-    /// Runs a destruction that may have to be announced, on the version that was announced and that the request names. `how` says
-    /// where the token goes. What this server keeps of the words beyond a request goes with them.
+    /// Runs a destructive operation on the version that was confirmed and that the request requires. `how` says where
+    /// the token goes. Also drops the words of the user that this server caches.
     pub(super) fn destroying<'u, T>(
         &self,
         user: &'u UserId,
@@ -314,16 +315,16 @@ impl Call<'_> {
             Announced::Unconfirmed(announcement) => return Err(Fault::unconfirmed(announcement, how)),
             Announced::Stale(announcement) => return Err(Fault::outdated(announcement, how)),
         };
-        // Where both name a version and they differ, one of them is not what the memory is at.
+        // If the two versions differ, one of them is not the current one.
         let done = operation(MemoryRef::of(user).at_version(self.expected.or(version)));
-        // Also after an error: an erasure that is recorded can fail later, at the plain files.
+        // Also after an error: a recorded erasure can still fail in the plain files.
         if done.is_ok() || gone == Gone::Erased {
             self.app.word_caches.forget(user, gone);
         }
         Ok(done?)
     }
 
-    /// Refuses unless the memory is at the version the request came with.
+    /// Rejects the request unless the memory is at the required version.
     pub(super) fn must_be_at(&self, version: Seq) -> Result<(), Fault> {
         match self.expected {
             Some(expected) if expected != version => Err(Error::Stale(format!(
@@ -334,7 +335,7 @@ impl Call<'_> {
         }
     }
 
-    /// Runs an operation that appends, on the condition the request came with.
+    /// Runs an operation that appends, under the precondition of the request.
     pub(super) fn writing<'u, T>(
         &self,
         user: &'u UserId,
@@ -344,7 +345,7 @@ impl Call<'_> {
     }
 }
 
-/// A value out of a text, with the parameter's name in the error.
+/// Parses a value; an error names the parameter.
 pub(super) fn parsed<T: FromStr>(text: &str, param: &str) -> Result<T, Fault>
 where
     T::Err: std::fmt::Display,
@@ -352,7 +353,7 @@ where
     text.parse().map_err(|error: T::Err| Fault::invalid(error.to_string()).at(param))
 }
 
-/// A version, now if none is named.
+/// Parses a version; defaults to now.
 pub(super) fn when(text: Option<&str>, param: &str) -> Result<When, Fault> {
     text.map_or(Ok(When::Now), |text| parsed(text, param))
 }
@@ -371,7 +372,7 @@ pub(super) async fn answer(
     if route.is_grave {
         let status = outcome.as_ref().map_or_else(|fault| fault.status.as_u16(), |_| 200);
         let (key, request_id) = (met.caller.name(), met.request_id.as_str());
-        tracing::info!(method = %route.method, route = route.path, key, request_id, status, "asked for what is not done lightly");
+        tracing::info!(method = %route.method, route = route.path, key, request_id, status, "privileged request");
     }
     match outcome {
         Ok(response) => response,
@@ -390,7 +391,7 @@ async fn run(
     met.caller.must(route.scope)?;
     let (idempotency_key, expected) = conditions(route, &parts.headers)?;
     if let Some(user) = path.get("user_id") {
-        // Before anything is read or looked up: whoever may not see a user learns nothing of it.
+        // Checked first: a caller who may not access a user learns nothing about that user.
         let user = UserId::parse(user).map_err(|refusal| Fault::invalid(refusal.to_string()).at("user_id"))?;
         met.caller.must_be(&user)?;
     }
@@ -414,18 +415,18 @@ async fn run(
         let call = Call { app: &app, engine: &app.engine, caller: &caller, path: &path, idempotency_key, expected };
         (route.verb)(&call, &sent)
     });
-    let answer = work.await.map_err(|_| Error::Bug("a verb stopped without an answer".to_owned()))??;
+    let answer = work.await.map_err(|_| Error::Bug("an operation stopped without an answer".to_owned()))??;
     Ok(([(CONTENT_TYPE, HeaderValue::from_static(answer.kind))], answer.bytes).into_response())
 }
 
-/// From where on events are told.
+/// Start position of an event stream.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LiveQuery {
     after: Option<Seq>,
 }
 
-/// The key and the version a request came with. A route that cannot keep such a promise does not pretend to.
+/// Reads `Idempotency-Key` and `If-Match`; a route that does not support one rejects it.
 fn conditions(route: &Route, headers: &HeaderMap) -> Result<(Option<String>, Option<Seq>), Fault> {
     let text = |name: &str| {
         let value = headers.get(name).map(|value| value.to_str().map(str::trim));
@@ -452,7 +453,9 @@ fn conditions(route: &Route, headers: &HeaderMap) -> Result<(Option<String>, Opt
 
 async fn collect(app: &App, parts: Parts, body: Body, bytes_max: usize) -> Result<ReceivedBody, Fault> {
     if parts.headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
-        return Err(Fault::unsupported("a body is sent as it is, without Content-Encoding").at("Content-Encoding"));
+        return Err(
+            Fault::unsupported("Content-Encoding is not supported: send the body unencoded").at("Content-Encoding")
+        );
     }
     let body = pass::collect_up_to(&parts, body, bytes_max, app.options.bounds.body_within).await?;
     Ok(ReceivedBody { content_type: parts.headers.get(CONTENT_TYPE).cloned(), uri: parts.uri, body })

@@ -1,4 +1,4 @@
-//! How a memory grows: categories by what recurs (seed 0), compaction (seed 3).
+//! Category promotion and compaction.
 
 use quipu_engine::ports::Scope;
 use quipu_engine::{CompactReport, ConsolidateOptions, PromoteReport, PromoteRequest, compact, promote};
@@ -11,14 +11,18 @@ use super::shape;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        // A promotion is the user's own word, where evolution only proposes: it needs who may decide.
-        Route::post("/memory/{user_id}/schema/promote", "Makes a category of what recurs", promoted)
+        // A promotion decides what schema evolution only proposes, so it needs the review scope.
+        Route::post("/memory/{user_id}/schema/promote", "Promotes a pattern to a category", promoted)
             .needs(Scope::Review)
             .keyed()
             .conditional(),
-        Route::post("/memory/compact", "Folds what says the same, and puts what is cold aside", compacted)
-            .conditional()
-            .grave(),
+        Route::post(
+            "/memory/compact",
+            "Folds duplicates, promotes recurring facts and demotes unused items",
+            compacted,
+        )
+        .conditional()
+        .grave(),
     ]
 }
 

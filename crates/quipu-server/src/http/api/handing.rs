@@ -1,4 +1,4 @@
-//! Handing a memory on: export, and import of what came as a file.
+//! Export and import.
 
 use axum::http::Method;
 use data_encoding::BASE64;
@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 use super::super::fault::Fault;
 use super::frame::{Answered, Call, Route, parsed, schema};
 
-/// What an export may be besides JSON: pages, and a bundle, which is JSON line by line.
+/// Content types of an export besides JSON: Markdown, and a bundle, which is JSON Lines.
 const KINDS: &[&str] = &["text/markdown", "application/jsonl"];
 
 pub(super) fn routes() -> Vec<Route> {
-    let export = "Everything, in a shape others read";
+    let export = "Exports a memory";
     vec![
         Route::of_query(Method::GET, "/memory/{user_id}/export", export, KINDS, schema::<ExportedJson>, exported),
-        Route::post("/memory/{user_id}/import", "Takes up what another system wrote", imported).large().grave(),
+        Route::post("/memory/{user_id}/import", "Imports a file of another system", imported).large().grave(),
     ]
 }
 
@@ -47,7 +47,8 @@ struct ExportQuery {
     format: ShapeIn,
 }
 
-/// The export as JSON: an object with `format` `json`, a list of memories with `mem0`. Free-form: each follows the version it names.
+/// The export as JSON: an object for `json`, a list of memories for `mem0`. Free-form: its shape depends on the
+/// version it names.
 struct ExportedJson;
 
 impl JsonSchema for ExportedJson {
@@ -78,7 +79,7 @@ fn exported(call: &Call<'_>, asked: ExportQuery) -> Result<Answered, Fault> {
 }
 
 fn signer<'a>(call: &'a Call<'_>) -> Result<&'a dyn Signer, Fault> {
-    let none = || Error::Unavailable("this server has no key to sign with: `quipu export bundle` has one".to_owned());
+    let none = || Error::Unavailable("this server has no signing key; use `quipu export bundle`".to_owned());
     Ok(call.app.signer.as_deref().ok_or_else(none)?)
 }
 
@@ -96,8 +97,8 @@ enum OrderIn {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ImportRequest")]
 struct Import {
-    /// `chatgpt`, `claude`, `openai`, `mem0`, `memory-jsonl`, `whatsapp`, `telegram`, `markdown`, `text`, `locomo`, `longmemeval`;
-    /// `bundle` creates a memory from a signed ledger.
+    /// `chatgpt`, `claude`, `openai`, `mem0`, `memory-jsonl`, `whatsapp`, `telegram`, `markdown`, `text`, `locomo`,
+    /// `longmemeval`; `bundle` creates a memory from a signed ledger.
     format: String,
     /// The file, if it is text.
     text: Option<String>,
@@ -168,7 +169,7 @@ fn imported(call: &Call<'_>, asked: Import) -> Result<Imported, Fault> {
     if recorded == 0 || asked.dry_run {
         return Err(fault.into());
     }
-    // Whoever asked must know that a part of it is there.
+    // The error must mention the part that was recorded.
     let reference = &report.reference;
     let told = format!(
         "{fault}. What came before is recorded ({recorded}); a revert of the source {reference:?} takes it back"

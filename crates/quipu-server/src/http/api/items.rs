@@ -1,4 +1,4 @@
-//! Single items.
+//! Routes for single items.
 
 use axum::http::Method;
 use quipu_engine::{Error, ItemHistory, ItemView, MemoryRef, Receipt, history, look, mark, reword, score_fact};
@@ -14,11 +14,11 @@ use super::shape;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/memory/{user_id}/items/{item_id}", "An item of any kind", item),
-        Route::get("/memory/{user_id}/items/{item_id}/why", "Its evidence, and every event about it", why),
+        Route::get("/memory/{user_id}/items/{item_id}/why", "Evidence of an item, and every event about it", why),
         Route::of_body(
             Method::PATCH,
             "/memory/{user_id}/items/{item_id}",
-            "Pins, rates, scores or rewords an item",
+            "Pins, rates, scores or edits an item",
             change,
         )
         .conditional(),
@@ -65,7 +65,7 @@ fn change(call: &Call<'_>, asked: ItemChange) -> Result<Changed, Fault> {
     let is_marked = pinned.is_some() || rating.is_some();
     if let Some(text) = text {
         if is_marked || user_fact_score.is_some() {
-            let why = "a text makes a new item of it: mark that one afterwards";
+            let why = "a new text creates a new item; send the marks for that one afterwards";
             return Err(Fault::invalid(why).at("text"));
         }
         let receipts = call.writing(&user, |memory| reword(call.engine, memory, name, &text))?;
@@ -75,9 +75,9 @@ fn change(call: &Call<'_>, asked: ItemChange) -> Result<Changed, Fault> {
         return Err(Fault::invalid("nothing to change: give pinned, rating, user_fact_score or text"));
     }
     let changed = |memory: MemoryRef<'_>| -> Result<Vec<Receipt>, Error> {
-        // What can be refused comes first: a score that does not fit leaves the marks alone.
+        // Done first because it can be rejected, which leaves the marks unchanged.
         let scored = user_fact_score.map(|score| score_fact(call.engine, memory, name, score)).transpose()?;
-        // What comes second follows from what came first.
+        // The second change follows from the first, so it has no precondition.
         let memory = if scored.is_some() { MemoryRef::of(&user) } else { memory };
         let marked = is_marked.then(|| mark(call.engine, memory, name, pinned, rating)).transpose()?;
         Ok(scored.into_iter().chain(marked).collect())

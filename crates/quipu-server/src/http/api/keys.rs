@@ -1,4 +1,4 @@
-//! Keys, for those who may give them out.
+//! Key management, for administrators.
 
 use quipu_engine::keys::{KeyShown, NewKey};
 use quipu_engine::ports::Scope;
@@ -13,8 +13,8 @@ use super::shape;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/keys", "Every key, without secrets", list).needs(Scope::Admin),
-        Route::post("/keys", "Makes a key; its secret is told once", create).needs(Scope::Admin).grave(),
-        Route::delete("/keys/{key_id}", "Takes a key back", revoke),
+        Route::post("/keys", "Creates a key; its secret is returned only once", create).needs(Scope::Admin).grave(),
+        Route::delete("/keys/{key_id}", "Revokes a key", revoke),
     ]
 }
 

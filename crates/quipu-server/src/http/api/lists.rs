@@ -1,4 +1,4 @@
-//! The lists: what is known of a user, kind by kind.
+//! Lists of a user's items, sessions, topics and conflicts.
 
 use jiff::Timestamp;
 use quipu_core::artifact::{GlobalMemory, TopicMemory};
@@ -19,19 +19,19 @@ use super::shape;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/memory/{user_id}/facts", "Facts that hold, the most important first", all_facts),
+        Route::get("/memory/{user_id}/facts", "Current facts, most important first", all_facts),
         Route::get("/memory/{user_id}/tasks", "Open tasks, goals and problems", all_tasks),
         Route::get("/memory/{user_id}/notes", "Notes", all_notes),
         Route::get("/memory/{user_id}/tenets", "Lines of the self-model", all_tenets),
         Route::get("/memory/{user_id}/sessions", "Conversations", all_sessions),
-        Route::get("/memory/{user_id}/sessions/{session_id}", "What a session knows of itself", one_session),
-        Route::get("/memory/{user_id}/topics", "What is known topic by topic, the newest first", all_topics),
         Route::get(
-            "/memory/{user_id}/global",
-            "What is known in all: active topics, and what is not to be forgotten",
-            global,
+            "/memory/{user_id}/sessions/{session_id}",
+            "State of a session: base truth, turn log, raw window and artifacts",
+            one_session,
         ),
-        Route::get("/memory/{user_id}/conflicts", "Values that cannot both hold", all_conflicts),
+        Route::get("/memory/{user_id}/topics", "Topic memories, newest first", all_topics),
+        Route::get("/memory/{user_id}/global", "The global memory: active topics and permanent facts", global),
+        Route::get("/memory/{user_id}/conflicts", "Conflicting values", all_conflicts),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! Events as they are recorded: `GET …/events` for whoever accepts `text/event-stream`.
+//! Event streams: `GET …/events` with `Accept: text/event-stream`.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -17,21 +17,21 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::super::fault::Fault;
 use crate::app::App;
 
-/// How often it is looked whether something was recorded: at the open memory, no page is read.
+/// Polling interval. A poll reads the version of the open memory, not the store.
 const LOOKED_EVERY: Duration = Duration::from_millis(250);
-/// After so many looks without news a line says that the connection lives.
+/// Number of polls without events after which a keep-alive comment is sent.
 const QUIET_LOOKS: u32 = 60;
-/// Events handed over at a time.
+/// Maximum number of events read at a time.
 const BATCH: usize = 100;
 
-/// True if the caller wants events as they come.
+/// True if the caller accepts an event stream.
 pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
     let accepted =
         headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).flat_map(|list| list.split(','));
     accepted.map(|one| one.split(';').next().unwrap_or_default().trim()).any(|kind| kind == "text/event-stream")
 }
 
-/// After which position, as a client says that lost its connection.
+/// The position in `Last-Event-ID`, which a client sends after a reconnect.
 pub(super) fn left_at(headers: &HeaderMap) -> Result<Option<Seq>, Fault> {
     match headers.get("last-event-id").map(|value| value.to_str().ok().and_then(|text| text.trim().parse().ok())) {
         None => Ok(None),
@@ -49,11 +49,11 @@ struct Live {
     _place: OwnedSemaphorePermit,
 }
 
-/// Every event after a position, and then each as it comes, until the caller or the server ends.
+/// Streams all events after a position, then new ones as they are recorded, until the client or the server ends it.
 pub(super) async fn events(app: &Arc<App>, user: UserId, after: Seq) -> Result<Response, Fault> {
     let place = app.streams.clone().try_acquire_owned();
     let place = place.map_err(|_| Fault::busy(Duration::from_secs(10)))?;
-    // Whoever asks for a user without a memory is told so before the stream begins.
+    // A missing memory is reported before the stream begins.
     next(app.engine.clone(), user.clone(), after).await?;
     let live = Live { app: app.clone(), user, after, quiet: 0, is_over: false, _place: place };
     let body = Body::from_stream(stream::unfold(live, |live| async { live.step().await }));
@@ -103,7 +103,7 @@ fn written(entries: &[LogEntry]) -> String {
     entries.iter().map(one).collect()
 }
 
-/// The next events after a position, oldest first; none if there is none yet.
+/// The next events after a position, oldest first; empty if there are none yet.
 async fn next(engine: Arc<Engine>, user: UserId, after: Seq) -> Result<Vec<LogEntry>, Error> {
     let work = move || {
         if versions::version(&engine, &user)? <= after {

@@ -1,4 +1,5 @@
-//! Quipu's own API, `/memory/…` and `/keys`, and the routes of others' clients. A file a family of routes; each converts, calls one verb, and converts back.
+//! Quipu's own API (`/memory/…`, `/keys`) and the compatibility routes. Each file holds a family of routes, which
+//! convert a request, call one operation and convert the result.
 
 mod context;
 mod core;
@@ -54,10 +55,10 @@ fn routes() -> Vec<frame::Route> {
     .collect()
 }
 
-/// The routes on a router.
+/// The routes as a router.
 pub(super) fn router() -> Router<Arc<App>> {
     routes().into_iter().fold(Router::new(), |router, route| {
-        // Every method of the table is one that can be routed.
+        // Every method of the table can be routed.
         let Ok(method) = MethodFilter::try_from(route.method.clone()) else { return router };
         let path = route.path;
         router.route(path, on(method, frame::answer).layer(Extension(Arc::new(route))))

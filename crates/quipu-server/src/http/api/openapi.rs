@@ -1,4 +1,4 @@
-//! The page that describes the API, made of the same rows as the router.
+//! The OpenAPI document, built from the same table as the router.
 
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ use super::frame::Route;
 use super::{routes, shape};
 use crate::maintenance::MaintenanceStatus;
 
-/// Paths that are not rows of the table, with what they are.
+/// Paths outside the table: path, method and summary.
 const BESIDE: [(&str, &str, &str); 7] = [
-    ("/health/live", "get", "Alive if it answers at all"),
-    ("/health/ready", "get", "Ready if the store answers and turns find room"),
-    ("/health/maintenance", "get", "What the server did by itself, what is due, and what is tried again later"),
-    ("/version", "get", "What this is"),
-    ("/metrics", "get", "Every figure, as OpenMetrics"),
+    ("/health/live", "get", "Liveness"),
+    ("/health/ready", "get", "Readiness: the store responds and the queue of turns has room"),
+    ("/health/maintenance", "get", "Maintenance: steps done, steps due, and steps to retry"),
+    ("/version", "get", "Name and version of the server"),
+    ("/metrics", "get", "Metrics in the OpenMetrics format"),
     ("/openapi.json", "get", "This page"),
     ("/v1/models", "get", "The upstream's models"),
 ];
-/// Paths of the proxy, whose bodies are the upstream's protocol.
+/// Paths of the proxy, whose bodies follow the upstream's protocol.
 const PROXIED: [(&str, &str); 5] = [
     ("/v1/chat/completions", "A reply with memory (OpenAI)"),
     ("/v1/responses", "A reply with memory (OpenAI)"),
@@ -35,41 +35,41 @@ const PROXIED: [(&str, &str); 5] = [
     ("/v1/embeddings", "Passed on (OpenAI)"),
 ];
 
-/// Every status a route may refuse with, and what it means.
+/// Every error status of a route, and its meaning.
 const REFUSALS: [(&str, &str); 14] = [
-    ("400", "What was sent cannot be read, or is not allowed"),
-    ("401", "No good key"),
-    ("403", "The key does not open this"),
-    ("404", "There is no such user, item or version"),
+    ("400", "The request is malformed or not allowed"),
+    ("401", "Missing or invalid key"),
+    ("403", "The key does not permit this"),
+    ("404", "Unknown user, item or version"),
     ("408", "The body did not arrive in time"),
-    ("409", "Other writers were faster again and again"),
+    ("409", "Repeated conflicts with other writers"),
     ("412", "The memory is at another version"),
     ("413", "The body is too large"),
     ("415", "The body is not JSON, or is encoded"),
     ("422", "The rules of the memory forbid it"),
-    ("428", "It has to be confirmed: `error.preview` says what would be destroyed, `error.confirm` is the token"),
+    ("428", "Confirmation required: `error.preview` lists what would be destroyed, `error.confirm` is the token"),
     ("429", "Too many requests with this key"),
-    ("500", "A fault of the server's, or of its disk"),
+    ("500", "An error of the server or its disk"),
     ("503", "Not now"),
 ];
 
-/// What headers hold.
+/// Valid values of an `Idempotency-Key`.
 const ANY_KEY: &str = "^[!-~]{1,1024}$";
 const VERSION: &str = r#"^([0-9]{1,18}|"[0-9]{1,18}")$"#;
 const POSITION: &str = "^[0-9]{1,18}$";
 
-/// The page, as it is served: it is made once.
+/// Serves the document, which is built once.
 pub(in super::super) async fn shown_document(Extension(page): Extension<Arc<String>>) -> Response {
     ([(CONTENT_TYPE, "application/json")], page.to_string()).into_response()
 }
 
-/// Generators of schemas. What is received and what is sent follow different contracts of serde.
+/// Schema generators. Serde's contracts differ between deserialized and serialized types.
 struct Schemas {
-    /// Of queries, whose fields become parameters.
+    /// For queries, whose fields become parameters.
     queries: SchemaGenerator,
-    /// Of request bodies.
+    /// For request bodies.
     requests: SchemaGenerator,
-    /// Of answers.
+    /// For responses.
     answers: SchemaGenerator,
 }
 
@@ -86,7 +86,7 @@ impl Schemas {
         }
     }
 
-    /// Every named schema. A name stands for one schema: a request and an answer share it only if their schemas are equal.
+    /// All named schemas. A request and a response share a name only if their schemas are equal.
     fn named(mut self) -> Map<String, Value> {
         let mut all = self.requests.take_definitions(true);
         for (name, schema) in self.answers.take_definitions(true) {
@@ -97,7 +97,7 @@ impl Schemas {
     }
 }
 
-/// The whole description, OpenAPI 3.1.
+/// The whole document (OpenAPI 3.1).
 pub(in super::super) fn document() -> Value {
     let mut generators = Schemas::new();
     let mut paths: Map<String, Value> = Map::new();
@@ -114,9 +114,9 @@ pub(in super::super) fn document() -> Value {
         let schema = schema_beside(path, &mut generators.answers);
         let content = schema.map_or_else(|| json!({}), |schema| json!({"schema": schema}));
         let answered = json!({"description": about, "content": {content_type(path): content}});
-        // An upstream's refusal, and ours in its place, is of its protocol.
+        // Errors on `/v1/` follow the upstream's protocol.
         let refused = match path.starts_with("/v1/") {
-            true => json!({"description": "What the upstream answered, or why it was not asked"}),
+            true => json!({"description": "The upstream's response, or an error of the proxy"}),
             false => json!({"$ref": "#/components/responses/error"}),
         };
         let mut responses = json!({"200": answered, "default": refused});
@@ -126,11 +126,11 @@ pub(in super::super) fn document() -> Value {
         add(path, method, json!({"summary": about, "responses": responses}));
     }
     for (path, about) in PROXIED {
-        let said = json!({"description": "What the upstream answered, or why it was not asked"});
+        let said = json!({"description": "The upstream's response, or an error of the proxy"});
         let body = json!({"required": true, "content": {"application/json": {"schema": {"type": "object"}}}});
         add(path, "post", json!({"summary": about, "requestBody": body, "responses": {"default": said}}));
     }
-    let told = json!({"description": "A message of JSON-RPC, or none"});
+    let told = json!({"description": "A JSON-RPC message, or an empty body"});
     let rpc = json!({"summary": "MCP, for the key's user or the server's", "responses": {"200": told.clone(), "default": told}});
     add("/mcp", "post", rpc);
     let fault = fault_schema(&mut generators.answers);
@@ -143,7 +143,7 @@ pub(in super::super) fn document() -> Value {
         "paths": paths,
         "components": {
             "schemas": schemas,
-            "headers": {"X-Request-ID": {"description": "The name of the request", "required": true,
+            "headers": {"X-Request-ID": {"description": "Id of the request", "required": true,
                                          "schema": {"type": "string"}}},
             "responses": refusals(),
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer", "description": "`qp_<id>_<secret>`"},
@@ -170,15 +170,19 @@ fn operation(route: &Route, generators: &mut Schemas) -> Value {
     if route.is_keyed {
         parameters.push(header(
             "Idempotency-Key",
-            "The same request with the same key again has no second effect",
+            "Repeating a request with the same key has no further effect",
             ANY_KEY,
         ));
     }
     if route.is_conditional {
-        parameters.push(header("If-Match", "The version the memory must have; else 412", VERSION));
+        parameters.push(header("If-Match", "Required version of the memory; otherwise the answer is 412", VERSION));
     }
     if route.is_live() {
-        parameters.push(header("Last-Event-ID", "Where a stream of events was left", POSITION));
+        parameters.push(header(
+            "Last-Event-ID",
+            "Position of the last event received; the stream resumes after it",
+            POSITION,
+        ));
     }
     let answer = (route.answer)(&mut generators.answers);
     let mut operation = json!({
@@ -190,7 +194,7 @@ fn operation(route: &Route, generators: &mut Schemas) -> Value {
     });
     if let (Some(body), Some(members)) = (route.body, operation.as_object_mut()) {
         let schema = body(&mut generators.requests);
-        // Nothing sent is read as an empty object.
+        // An empty body is read as an empty object.
         let body = whole(&schema, &generators.requests);
         let required = ["required", "anyOf", "oneOf"].into_iter().any(|asks| body.get(asks).is_some());
         let content = json!({"application/json": {"schema": schema}});
@@ -199,7 +203,7 @@ fn operation(route: &Route, generators: &mut Schemas) -> Value {
     operation
 }
 
-/// A name for programs: `get_memory_facts`, of the method and the words of the path.
+/// An operation id made of the method and the path: `get_memory_facts`.
 fn operation_id(route: &Route) -> String {
     let words = route.path.split('/').filter(|part| !part.is_empty() && !part.starts_with('{'));
     let ends_in_one = route.path.ends_with('}') && route.path != "/memory/{user_id}";
@@ -208,7 +212,7 @@ fn operation_id(route: &Route) -> String {
     words.join("_").to_ascii_lowercase()
 }
 
-/// Every status a route answers with, and what stands in it.
+/// Responses of a route, by status.
 fn responses(route: &Route, answer: &Schema) -> Value {
     let mut content = json!({"application/json": {"schema": answer}});
     if route.is_live() {
@@ -235,10 +239,10 @@ fn responses(route: &Route, answer: &Schema) -> Value {
     Value::Object(all)
 }
 
-/// The refusals by status, and any of them.
+/// The error responses, by status, and the general one.
 fn refusals() -> Value {
     let content = json!({"application/json": {"schema": {"$ref": "#/components/schemas/Fault"}}});
-    let mut all = json!({"error": {"description": "Why it was not done", "content": content}});
+    let mut all = json!({"error": {"description": "The reason for the error", "content": content}});
     for (status, about) in REFUSALS {
         let mut headers = request_id();
         if ["409", "429", "503"].contains(&status) {
@@ -253,18 +257,18 @@ fn request_id() -> Value {
     json!({"X-Request-ID": {"$ref": "#/components/headers/X-Request-ID"}})
 }
 
-/// What a part of a path looks like.
+/// The schema of a path parameter.
 fn in_path(name: &str, generator: &mut SchemaGenerator) -> Schema {
     match name {
         "user_id" => shape::UserName::json_schema(generator),
         "session_id" => shape::Name::json_schema(generator),
         "pack_id" => shape::PackName::json_schema(generator),
-        // What is none of these names names nothing: 404.
+        // Any other text names nothing, which is a 404.
         _ => String::json_schema(generator),
     }
 }
 
-/// The schema of a page beside the table, if the page is JSON of this server.
+/// The schema of a path outside the table, if it returns JSON of this server.
 fn schema_beside(path: &str, generator: &mut SchemaGenerator) -> Option<Schema> {
     match path {
         "/health/ready" => Some(generator.subschema_for::<Readiness>()),
@@ -275,7 +279,7 @@ fn schema_beside(path: &str, generator: &mut SchemaGenerator) -> Option<Schema> 
     }
 }
 
-/// What a page beside the table is written in.
+/// The content type of a path outside the table.
 fn content_type(path: &str) -> &'static str {
     match path {
         "/health/live" => "text/plain",
@@ -284,7 +288,7 @@ fn content_type(path: &str) -> &'static str {
     }
 }
 
-/// The fields of a query, one parameter each.
+/// The fields of a query as parameters.
 fn in_query(schema: &Schema) -> Vec<Value> {
     let required: Vec<&str> =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
@@ -297,13 +301,13 @@ fn in_query(schema: &Schema) -> Vec<Value> {
         .collect()
 }
 
-/// A schema itself, where it is a reference.
+/// Resolves a schema that is a reference.
 fn whole<'a>(schema: &'a Schema, generator: &'a SchemaGenerator) -> &'a Value {
     let name = schema.get("$ref").and_then(Value::as_str).and_then(|at| at.rsplit('/').next());
     name.and_then(|name| generator.definitions().get(name)).unwrap_or(schema.as_value())
 }
 
-/// A query has no null: what is not said is left out.
+/// Removes null from a schema: query parameters are omitted instead.
 fn without_null(mut schema: Value) -> Value {
     let is_null = |kind: &Value| kind == "null" || kind.get("type").is_some_and(|kind| kind == "null");
     if let Some(kinds) = schema.get_mut("type").filter(|kinds| kinds.is_array()) {

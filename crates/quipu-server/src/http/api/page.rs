@@ -1,11 +1,11 @@
-//! Pages of a list, by the name of the last that was seen.
+//! Pagination by the id of the last entry of a page.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::fault::Fault;
 
-/// Entries on a page, unless asked otherwise, and at most.
+/// Default and maximum number of entries on a page.
 const USUAL: usize = 50;
 pub(super) const MOST: usize = 500;
 
@@ -21,7 +21,7 @@ pub(super) struct Page<T> {
     next: Option<String>,
 }
 
-/// How many entries are wanted.
+/// The page size, checked.
 pub(super) fn limit(wanted: Option<usize>) -> Result<usize, Fault> {
     match wanted.unwrap_or(USUAL) {
         fits @ 1..=MOST => Ok(fits),
@@ -29,7 +29,7 @@ pub(super) fn limit(wanted: Option<usize>) -> Result<usize, Fault> {
     }
 }
 
-/// The entries after a given one.
+/// The page after a given entry.
 pub(super) fn page<T>(
     all: Vec<T>,
     after: Option<&str>,
@@ -40,8 +40,10 @@ pub(super) fn page<T>(
     let from = match after {
         None => 0,
         Some(after) => {
-            let gone =
-                || Fault::not_found(format!("{after:?} is not in this list, or not any more; start again")).at("after");
+            let gone = || {
+                Fault::not_found(format!("{after:?} is not in this list, or no longer; start again without `after`"))
+                    .at("after")
+            };
             all.iter().position(|one| name(one) == after).ok_or_else(gone)? + 1
         }
     };

@@ -1,4 +1,4 @@
-//! What people decide: review, merge, retract, erase.
+//! Decisions of people: review, merge, retract, erase, delete.
 
 use axum::http::Method;
 use quipu_core::event::Actor;
@@ -21,13 +21,13 @@ use crate::word_caches::Gone;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/memory/{user_id}/review", "What waits for a person", waiting).needs(Scope::Review),
-        Route::post("/memory/{user_id}/review/{review_id}", "Decides on something that waits", decide)
+        Route::get("/memory/{user_id}/review", "The review queue", waiting).needs(Scope::Review),
+        Route::post("/memory/{user_id}/review/{review_id}", "Decides an entry of the review queue", decide)
             .needs(Scope::Review)
             .conditional(),
-        Route::post("/memory/{user_id}/merge", "Makes items of one kind one", merged).conditional(),
-        Route::post("/memory/{user_id}/retract", "Takes an item back; the history keeps it", retracted).conditional(),
-        Route::post("/memory/{user_id}/erase", "Destroys the payload of items, everywhere", erased)
+        Route::post("/memory/{user_id}/merge", "Merges items of one kind", merged).conditional(),
+        Route::post("/memory/{user_id}/retract", "Retracts an item; the history keeps it", retracted).conditional(),
+        Route::post("/memory/{user_id}/erase", "Erases items: destroys their payload everywhere", erased)
             .needs(Scope::Admin)
             .conditional()
             .announced()
@@ -35,7 +35,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::of_query(
             Method::DELETE,
             "/memory/{user_id}",
-            "Deletes a user's memory whole, once it is confirmed",
+            "Deletes a user and the whole memory, after confirmation",
             &[],
             schema::<UserErasure>,
             deleted,
@@ -96,7 +96,7 @@ fn decide(call: &Call<'_>, asked: Decide) -> Result<Receipt, Fault> {
     let (user, id) = (call.user()?, call.part("review_id")?);
     let decision = match (asked.action, asked.text) {
         (Action::Edit, Some(text)) => Some(ReviewDecision::Edited { text }),
-        (Action::Edit, None) => return Err(Fault::invalid("an edit needs the text that is right").at("text")),
+        (Action::Edit, None) => return Err(Fault::invalid("an edit needs the correct text").at("text")),
         (_, Some(_)) => return Err(Fault::invalid("only an edit takes a text").at("text")),
         (Action::Approve, None) => Some(ReviewDecision::Approved),
         (Action::Decline, None) => Some(ReviewDecision::Declined),
@@ -186,7 +186,7 @@ fn deleted(call: &Call<'_>, asked: DeleteQuery) -> Result<Answered, Fault> {
     bytes(&receipt)
 }
 
-/// Deletes a user's memory if the token confirms it, and says in `how` what else there is to know if it does not.
+/// Deletes a user's memory if the token confirms it; `how` is appended to the error otherwise.
 pub(super) fn deleted_once(
     call: &Call<'_>,
     user: &UserId,

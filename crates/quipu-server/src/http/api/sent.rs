@@ -1,4 +1,4 @@
-//! Reading what was sent: JSON bodies and queries, with the name of the field that is wrong.
+//! Parses JSON bodies and queries; errors name the offending field.
 
 use axum::extract::Query;
 use serde::Deserialize;
@@ -8,16 +8,16 @@ use serde_json::Value;
 use super::super::fault::Fault;
 use super::frame::ReceivedBody;
 
-/// Every whole number below it has one way to be written as a float: 2^53.
+/// 2^53. Every whole number below it has one representation as a float.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// The body as what a route takes; without one, as an empty object.
+/// Parses the body; without one, as an empty object.
 pub(super) fn body<B: DeserializeOwned>(sent: &ReceivedBody) -> Result<B, Fault> {
     no_query(sent)?;
     read_body(sent)
 }
 
-/// The query and the body.
+/// Parses the query and the body.
 pub(super) fn query_and_body<Q: DeserializeOwned, B: DeserializeOwned>(sent: &ReceivedBody) -> Result<(Q, B), Fault> {
     Ok((read_query(sent)?, read_body(sent)?))
 }
@@ -41,7 +41,7 @@ fn as_it_stands<B: DeserializeOwned>(body: &[u8]) -> Result<B, Fault> {
     Ok(read)
 }
 
-/// The same with `8.0` as `8`: in JSON both are integers, and some languages write the first. None if there is no such number.
+/// Rewrites whole floats such as `8.0` as integers, which JSON does not distinguish. `None` if there are none.
 fn in_integers(body: &[u8]) -> Option<Value> {
     fn change(value: &mut Value) -> bool {
         match value {
@@ -61,7 +61,7 @@ fn in_integers(body: &[u8]) -> Option<Value> {
     change(&mut value).then_some(value)
 }
 
-/// The query as what a route takes.
+/// Parses the query.
 pub(super) fn query<Q: DeserializeOwned>(sent: &ReceivedBody) -> Result<Q, Fault> {
     no_body(sent)?;
     read_query(sent)
@@ -77,7 +77,7 @@ fn read_query<Q: DeserializeOwned>(sent: &ReceivedBody) -> Result<Q, Fault> {
     Ok(read)
 }
 
-/// Refuses anything that was sent.
+/// Rejects a request with a query or a body.
 pub(super) fn nothing(sent: &ReceivedBody) -> Result<(), Fault> {
     no_query(sent)?;
     no_body(sent)
@@ -100,7 +100,7 @@ fn is_json(sent: &ReceivedBody) -> bool {
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
 }
 
-/// What serde says, with the field it is about.
+/// The error of a serde message, with the field it concerns.
 fn wrong(text: &str, within: Option<String>) -> Fault {
     let named = |beginning: &str| Some(text.split_once(beginning)?.1.split_once('`')?.0.to_owned());
     let (code, field) = match (named("unknown field `"), named("missing field `")) {
@@ -121,7 +121,7 @@ fn wrong(text: &str, within: Option<String>) -> Fault {
     }
 }
 
-/// A list as a query has it: `a,b`.
+/// Splits a comma-separated list of a query.
 pub(super) fn listed(text: Option<&str>) -> Vec<String> {
     let parts = text.unwrap_or_default().split(',').map(str::trim);
     parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()

@@ -1,5 +1,5 @@
-//! Shapes of what is sent that a Rust type alone does not tell, for `/openapi.json`. They describe; what is refused is decided where
-//! it is read. Lengths are told in characters and counted in bytes, which JSON Schema cannot say.
+//! Schemas for `/openapi.json` that the Rust types do not express. They only describe; validation happens where a value
+//! is parsed. Maximum lengths are in characters here but checked in bytes, which JSON Schema cannot express.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,9 +9,9 @@ use quipu_core::limit;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
-/// Text with something in it that can be seen. U+0000 is refused everywhere.
+/// Text with at least one visible character. U+0000 is rejected everywhere.
 const VISIBLE: &str = r"[^\s\u0085]";
-/// A name: something to be seen, no control characters.
+/// A name: at least one visible character, no control characters.
 const PLAIN: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$";
 
 macro_rules! shape {
@@ -40,7 +40,7 @@ shape! {
     UserName = json_schema!({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._@:+-]{0,127}$"})
 }
 shape! {
-    /// A name somebody chose, for a session, a topic or a person: up to 128 bytes without control characters.
+    /// A name of a session, topic or person: up to 128 bytes without control characters.
     Name = json_schema!({"type": "string", "pattern": PLAIN, "maxLength": limit::NAME_BYTES_MAX})
 }
 shape! {
@@ -58,7 +58,7 @@ shape! {
     })
 }
 shape! {
-    /// The same, and a position may be a number.
+    /// A version; a position may also be a number.
     VersionOrSeq = json_schema!({"anyOf": [Version::json_schema(&mut SchemaGenerator::default()),
                                            Seq::json_schema(&mut SchemaGenerator::default())]})
 }
@@ -79,7 +79,7 @@ shape! {
     })
 }
 shape! {
-    /// What was said: up to a mebibyte.
+    /// Text of a message: up to 1 MiB.
     Words = json_schema!({"type": "string", "pattern": VISIBLE})
 }
 shape! {
@@ -87,31 +87,31 @@ shape! {
     Question = json_schema!({"type": "string", "pattern": VISIBLE, "maxLength": limit::QUERY_BYTES_MAX})
 }
 shape! {
-    /// A few words of why, or where from.
+    /// A reason or a reference.
     Remark = json_schema!({"type": "string", "maxLength": limit::NOTE_BYTES_MAX})
 }
 shape! {
-    /// A few words with something in them.
+    /// A non-empty reason or reference.
     Line = json_schema!({"type": "string", "pattern": VISIBLE, "maxLength": limit::NOTE_BYTES_MAX})
 }
 shape! {
-    /// The name of the last entry that was seen.
+    /// The id of the last entry received.
     Place = json_schema!({"type": "string", "minLength": 1})
 }
 shape! {
-    /// A place in the core document, or an item.
+    /// A path of the core document, or an item.
     Thing = json_schema!({"type": "string", "anyOf": [{"pattern": "^(/.*)?$"}, ItemName::json_schema(&mut SchemaGenerator::default())]})
 }
 shape! {
-    /// What tokens are counted by.
+    /// A tokenizer.
     Tokenizer = json_schema!({"type": "string", "enum": ["o200k_base", "cl100k_base", "estimate"]})
 }
 shape! {
-    /// A pack's id.
+    /// A pack id.
     PackName = json_schema!({"type": "string", "pattern": "^pack_[0-9A-Za-z_.-]+$"})
 }
 shape! {
-    /// A time (RFC 3339), or a date, which stands for its first moment in UTC.
+    /// A time (RFC 3339), or a date, which means its first moment in UTC.
     TimeOrDate = json_schema!({"anyOf": [
         {"type": "string", "format": "date-time", "minLength": 20}, {"type": "string", "format": "date"},
     ]})
@@ -121,7 +121,7 @@ shape! {
     Share = json_schema!({"type": "number", "minimum": 0, "maximum": 1})
 }
 shape! {
-    /// Entries on a page.
+    /// Number of entries on a page.
     Limit = json_schema!({"type": "integer", "minimum": 1, "maximum": super::page::MOST})
 }
 shape! {
@@ -146,19 +146,19 @@ shape! {
     })
 }
 
-/// A choice between fields, each of them there and not null.
+/// A schema that requires one of several fields to be present and not null.
 pub(super) fn one_of(names: &[&str]) -> Value {
     let there = |name: &&str| json!({"required": [name], "properties": {*name: {"not": {"type": "null"}}}});
     names.iter().map(there).collect()
 }
 
-/// Something to write.
+/// A schema that requires something to write.
 pub(super) fn any_item() -> Value {
     let some = |name: &str| json!({"required": [name], "properties": {name: {"minItems": 1}}});
     json!(["facts", "episodes", "reflective", "tasks", "tenets"].map(some))
 }
 
-/// A question, one of a user's among the messages, or a session.
+/// A schema that requires a query, a message of the user, or a session.
 pub(super) fn asks() -> Value {
     let content = json!({"pattern": VISIBLE, "maxLength": limit::QUERY_BYTES_MAX});
     let of_user =
@@ -169,7 +169,7 @@ pub(super) fn asks() -> Value {
     json!([there("query"), messages, there("session_id")])
 }
 
-/// An edit has a text, and nothing else has.
+/// A schema that requires a text for an edit and forbids it otherwise.
 pub(super) fn texts_of_decisions() -> Value {
     json!([
         {"properties": {"action": {"const": "edit"}, "text": {"type": "string"}}, "required": ["text"]},

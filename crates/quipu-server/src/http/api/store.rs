@@ -1,4 +1,5 @@
-//! The store of LangGraph: values under a namespace and a key. They are an agent's own word, and every version stays in the history.
+//! LangGraph's store: values under a namespace and a key. They are attributed to the agent, and every version stays in
+//! the history.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,19 +19,19 @@ use super::super::fault::Fault;
 use super::frame::{Call, Route};
 use super::page;
 
-/// The name of this interface in the headers of events.
+/// Name of this interface in the headers of events.
 const INTERFACE: &str = "langgraph";
-/// Begins the name under which a value is kept.
+/// Prefix of the names under which values are stored.
 const STORE: &str = "store:";
-/// Values looked at for each that is returned: a search may be for a namespace among many.
+/// Candidates examined for each result, because a search may cover only one of many namespaces.
 const LOOKED_AT: usize = 10;
 
 pub(super) fn routes() -> Vec<Route> {
     let (path, search) = ("/store/items", "Values, those nearest to a question first (LangGraph)");
     vec![
         Route::get(path, "A value, or null (LangGraph)", get),
-        Route::of_body(Method::PUT, path, "Puts a value under a namespace and a key (LangGraph)", put),
-        Route::of_body(Method::DELETE, path, "Takes a value away (LangGraph)", delete),
+        Route::of_body(Method::PUT, path, "Stores a value under a namespace and a key (LangGraph)", put),
+        Route::of_body(Method::DELETE, path, "Deletes a value (LangGraph)", delete),
         Route::post("/store/items/search", search, searched).needs(Scope::Read),
         Route::post("/store/namespaces", "Namespaces that hold values (LangGraph)", namespaces).needs(Scope::Read),
     ]
@@ -60,11 +61,13 @@ impl Item {
     }
 }
 
-/// The name under which a value is kept.
+/// The name under which a value is stored.
 fn name(namespace: &[String], key: &str) -> Result<String, Fault> {
     let wrong = |text: &str| Fault::invalid(text.to_owned());
     if namespace.is_empty() || namespace.iter().any(|label| label.is_empty() || label.contains('.')) {
-        return Err(wrong("a namespace has one or more labels, none of them empty or with a period").at("namespace"));
+        return Err(
+            wrong("a namespace has one or more labels, none of them empty or containing a period").at("namespace")
+        );
     }
     if key.is_empty() {
         return Err(wrong("the key is empty").at("key"));
@@ -129,16 +132,16 @@ struct StoreChanged {
 fn put(call: &Call<'_>, asked: Put) -> Result<StoreChanged, Fault> {
     let user = call.own_user(asked.user_id.as_deref())?;
     if asked.ttl.is_some() {
-        return Err(Fault::invalid("values stay until they are taken away: give no ttl").at("ttl"));
+        return Err(Fault::invalid("values do not expire: omit ttl").at("ttl"));
     }
     let name = name(&asked.namespace, &asked.key)?;
     let mut value = Value::Object(asked.value);
     scrub(&mut value);
     let text = value.to_string();
-    // A secret may show only beside its name, and taking it out there would leave no value.
+    // A secret may be recognizable only beside its name, where redaction would leave no value.
     let clean = guard::redact(&text).text;
     if serde_json::from_str::<Value>(&clean).is_err() {
-        let why = "the value holds what looks like a secret, which is not kept; leave it out";
+        let why = "the value contains what looks like a secret; secrets are not stored, so leave it out";
         return Err(Fault::from(Error::Refused(why.to_owned())).at("value"));
     }
     let topic = asked.namespace.join("/");
@@ -149,7 +152,7 @@ fn put(call: &Call<'_>, asked: Put) -> Result<StoreChanged, Fault> {
     Ok(StoreChanged { ignored: if unsearched { vec!["index"] } else { Vec::new() } })
 }
 
-/// Takes secrets out of every text of a value.
+/// Redacts secrets in every text of a value.
 fn scrub(value: &mut Value) {
     match value {
         Value::String(text) => {
@@ -236,7 +239,7 @@ fn searched(call: &Call<'_>, asked: Search) -> Result<StoreSearchResult, Fault> 
     Ok(StoreSearchResult { items: items.into_iter().skip(asked.offset).take(limit).collect() })
 }
 
-/// Entries that answer a question, best first.
+/// Entries nearest to a query, best first.
 fn nearest(call: &Call<'_>, user: &UserId, query: &str, wanted: usize) -> Result<Vec<(ItemId, f32)>, Fault> {
     let k = wanted.saturating_mul(LOOKED_AT).clamp(100, limit::RECALL_K_MAX);
     let options = RecallOptions { k, kinds: vec![ItemKind::Entry], ..RecallOptions::of(query) };

@@ -1,4 +1,4 @@
-//! Retrieve, write, close: a memory of facts, episodes, tasks and notes (seed 3). The user stands in the body.
+//! Retrieve, write, close: a memory of facts, episodes, tasks and notes. The user is named in the body.
 
 use jiff::Timestamp;
 use quipu_core::event::SourceKind;
@@ -22,11 +22,9 @@ use super::shape;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::post("/memory/retrieve", "What answers a question, by tier", retrieve).needs(Scope::Read),
-        Route::post("/memory/write", "Ready-made items, through the same gate as everything else", written)
-            .keyed()
-            .conditional(),
-        Route::post("/memory/profile/version", "Closes a fact: it held until then", close).conditional(),
+        Route::post("/memory/retrieve", "Searches the memory; results by tier", retrieve).needs(Scope::Read),
+        Route::post("/memory/write", "Writes items; the gate decides on each", written).keyed().conditional(),
+        Route::post("/memory/profile/version", "Ends the validity of a fact at a given time", close).conditional(),
     ]
 }
 
@@ -209,7 +207,7 @@ fn written(call: &Call<'_>, asked: Write) -> Result<Written, Fault> {
             .and_then(Value::as_str)
             .unwrap_or("an episode")
             .to_owned(),
-        reason: "episodes are told from what was said: send the turns to /memory/{user_id}/turns".to_owned(),
+        reason: "episodes are derived from turns: send those to /memory/{user_id}/turns".to_owned(),
     };
     let rejected: Vec<Rejection> = asked.episodes.iter().map(not_told).collect();
     let request = WriteRequest {
@@ -219,10 +217,10 @@ fn written(call: &Call<'_>, asked: Write) -> Result<Written, Fault> {
         tasks: asked.tasks,
         tenets: asked.tenets,
     };
-    // Each list may have so many, as the page says; that they may not together is a rule of its own.
+    // The limit of each list is in the schema; the limit of their sum is checked here.
     let many = request.facts.len() + request.notes.len() + request.tasks.len() + request.tenets.len();
     if many > WRITE_ITEMS_MAX {
-        let why = format!("a write has at most {WRITE_ITEMS_MAX} items, this has {many}");
+        let why = format!("a write has at most {WRITE_ITEMS_MAX} items, this one has {many}");
         return Err(Error::Refused(why).into());
     }
     let is_empty =

@@ -1,4 +1,4 @@
-//! What is said: turns of a conversation, and entries of a journal (seed 4).
+//! Turns of a conversation, and journal entries.
 
 use jiff::Timestamp;
 use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
@@ -14,17 +14,11 @@ use super::shape;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::post("/memory/{user_id}/turns", "Records what was said, all of it or nothing", turns)
+        Route::post("/memory/{user_id}/turns", "Records messages, all or none", turns).keyed().conditional(),
+        Route::post("/memory/{user_id}/entries", "Records an entry under a topic", entry).keyed().conditional(),
+        Route::post("/memory/{user_id}/sessions/{session_id}/turns", "Records messages of a session", session_turns)
             .keyed()
             .conditional(),
-        Route::post("/memory/{user_id}/entries", "Records an entry under a topic", entry).keyed().conditional(),
-        Route::post(
-            "/memory/{user_id}/sessions/{session_id}/turns",
-            "Records what was said in a session",
-            session_turns,
-        )
-        .keyed()
-        .conditional(),
     ]
 }
 
@@ -201,7 +195,8 @@ fn record(call: &Call<'_>, said: &[Utterance], kind: ItemKind, wait: Wait) -> Re
     })
 }
 
-/// Does what the caller waits for; the rest is done when nobody waits. The words are safe whatever comes of it.
+/// Processes the messages as far as the caller waits for; the rest runs in the background. The messages are durable in
+/// any case.
 pub(super) fn follow(call: &Call<'_>, user: &UserId, session: Option<String>, wait: Wait) -> Option<String> {
     let engine = call.engine;
     let budget = Budget { session: session.clone(), ..Budget::default() };

@@ -1,4 +1,4 @@
-//! What happened, and how it is taken back.
+//! Events: history, diff, blame, verification, revert, pick and fork.
 
 use quipu_core::difference::Difference;
 use quipu_core::event::Hash;
@@ -24,16 +24,14 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get(
             "/memory/{user_id}/events",
-            "Events, oldest first; with `Accept: text/event-stream`, each as it comes",
+            "Events, oldest first; with `Accept: text/event-stream`, each as it is recorded",
             events,
         )
         .live(),
-        Route::get("/memory/{user_id}/diff", "What differs between two versions", difference),
-        Route::get("/memory/{user_id}/blame", "Who changed a place of the core document, or an item", blamed),
-        Route::get("/memory/{user_id}/verify", "Whether the ledger is what was written", verified),
-        Route::post("/memory/{user_id}/revert", "Takes events back, or shows what that would do", reverted)
-            .conditional()
-            .grave(),
+        Route::get("/memory/{user_id}/diff", "Differences between two versions", difference),
+        Route::get("/memory/{user_id}/blame", "Events that changed a path of the core document, or an item", blamed),
+        Route::get("/memory/{user_id}/verify", "Verifies the ledger", verified),
+        Route::post("/memory/{user_id}/revert", "Reverts events, or previews a revert", reverted).conditional().grave(),
         Route::post("/memory/{user_id}/pick", "Replays chosen events into another memory", picked).grave(),
         Route::post("/memory/{user_id}/fork", "Copies a memory up to a version", forked).grave(),
     ]
@@ -68,7 +66,7 @@ fn events(call: &Call<'_>, asked: EventsQuery) -> Result<Events, Fault> {
     let (after, limit) = (asked.after.unwrap_or(0), page::limit(asked.limit)?);
     let before = after.saturating_add(limit as Seq).saturating_add(2);
     let options = LogOptions { before: Some(before), limit: limit + 1, reference: None };
-    // Newest first, and one more than wanted: that tells whether this is the last page.
+    // One more entry than requested shows whether this is the last page.
     let user = call.user()?;
     let newest = log(call.engine, &user, &LogOptions { before: None, limit: 1, reference: None })?;
     let total = newest.first().map_or(0, |entry| entry.seq);
@@ -146,7 +144,7 @@ fn verified(call: &Call<'_>, asked: VerifyQuery) -> Result<Verified, Fault> {
         let (seq, hash) = text.split_once(':')?;
         Some(Pin { seq: seq.parse().ok()?, hash: Hash::from_hex(hash).ok()? })
     };
-    let wrong = || Fault::invalid("a pin is a position and the hash it had, as 12:4f0c…").at("pin");
+    let wrong = || Fault::invalid("a pin is a position and its hash, such as 12:4f0c…").at("pin");
     let pins = asked.pin.map(|text| pin(&text).ok_or_else(wrong)).transpose()?;
     let report = verify(call.engine, &call.user()?, pins.as_slice(), &mut |_| {})?;
     Ok(Verified { intact: report.is_intact(), report: report })
@@ -269,7 +267,7 @@ fn forked(call: &Call<'_>, asked: Fork) -> Result<Receipt, Fault> {
     let (user, into) = (call.user()?, call.user_named(&asked.into, "into")?);
     let at = when(asked.at.as_deref(), "at")?;
     if user == into {
-        return Err(Fault::from(Error::Refused("a memory is forked into that of another user".to_owned())).at("into"));
+        return Err(Fault::from(Error::Refused("a fork needs another user".to_owned())).at("into"));
     }
     Ok(fork(call.engine, &user, &into, at, &mut |_| {})?)
 }

@@ -1,4 +1,4 @@
-// Keys, and small comforts. Every page works without this file.
+// Keyboard control and conveniences. Every page works without this file.
 "use strict";
 
 const typing = (target) => target.closest("input, textarea, select, [contenteditable]") !== null;
@@ -8,7 +8,7 @@ for (const button of document.querySelectorAll("[data-open]")) {
   button.addEventListener("click", () => dialog.showModal());
 }
 
-// Lists that can be walked through.
+// Lists that the keyboard moves through.
 const stops = [...document.querySelectorAll("[data-stop]")];
 let at = stops.findIndex((stop) => stop.classList.contains("at"));
 const stopAt = (place) => {
@@ -52,14 +52,14 @@ document.addEventListener("keydown", (event) => {
   else if ("aedu".includes(key) && press(key)) event.preventDefault();
 });
 
-// The version a slider stands at, and looking there once it is let go.
+// Shows the version that a slider selects, and loads it when the slider is released.
 for (const slider of document.querySelectorAll("[data-slider]")) {
   const output = slider.form.querySelector("output");
   slider.addEventListener("input", () => { output.textContent = `version ${slider.value}`; });
   slider.addEventListener("change", () => slider.form.requestSubmit());
 }
 
-// Copying what stands in a box.
+// Copies the content of a box.
 for (const box of document.querySelectorAll("[data-copy]")) {
   const button = document.createElement("button");
   button.type = "button";

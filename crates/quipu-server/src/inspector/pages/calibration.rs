@@ -67,7 +67,7 @@ fn measured(name: &str, profile: &Profile) -> Measured {
     let questions: usize = curve.iter().map(|one| one.questions).sum();
     let marks = [(limits.abstain_below, "declines below"), (limits.answer_from, "answers from")];
     let label = format!(
-        "Stated probability and the share that is answered, for the profile {name}: {} stretches, apart by {:.3} on average",
+        "Stated probability and the share that is answered, for the profile {name}: {} bins, apart by {:.3} on average",
         curve.len(),
         error
     );

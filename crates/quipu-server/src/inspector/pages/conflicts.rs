@@ -51,7 +51,7 @@ fn all(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let pairs = found
         .iter()
         .map(|one| Pair {
-            question: one.question.clone().unwrap_or_else(|| format!("Is it so that {}?", one.contested.fact.text)),
+            question: one.question.clone().unwrap_or_else(|| format!("Is it true that {}?", one.contested.fact.text)),
             contested: side(&one.contested),
             against: one.against.iter().map(side).collect(),
             waits: one.review.is_some(),

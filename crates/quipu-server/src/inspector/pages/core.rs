@@ -203,7 +203,7 @@ fn document(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
 /// Sets or removes the value at a path.
 fn edit(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
-    let path = desk.needs("path", "the place is missing")?.to_owned();
+    let path = desk.needs("path", "the path is missing")?.to_owned();
     let options = PatchOptions { rationale: desk.sent.get("rationale").map(str::to_owned), ..PatchOptions::default() };
     let edit = if desk.sent.get("how") == Some("remove") {
         let patch = json!([{"op": "remove", "path": path}]);

@@ -59,7 +59,7 @@ fn erased(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let target = desk.needs("target", "what is to be erased?")?;
     if desk.sent.get("sure") != Some("yes") {
-        return Err(Fault::invalid("nothing was erased: say that it may go for good"));
+        return Err(Fault::invalid("nothing was erased: confirm that it is to be erased permanently"));
     }
     let reason = desk.sent.get("reason").unwrap_or("asked for");
     let targets = [parsed::<EraseTarget>(target)?];

@@ -258,7 +258,7 @@ fn item(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
         rating: found.marks.rating,
         shown_often: match found.hits.last_hit_at {
             Some(last) => format!("{}, last {}", shown::many(found.hits.hits as usize, "time"), shown::day(last)),
-            None => "not yet, as far as that is written down".to_owned(),
+            None => "never, as far as recorded".to_owned(),
         },
         quotes,
         fields,
@@ -282,7 +282,7 @@ fn done(user: &UserId, id: &str, seq: u64) -> PageResult {
 
 fn marked(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let (user, id) = (desk.user()?, desk.part("item_id")?);
-    let wrong = |_| Fault::invalid("that is no number");
+    let wrong = |_| Fault::invalid("not a number");
     if let Some(score) = desk.sent.get("score") {
         let receipt = score_fact(desk.engine, &user, id, score.parse().map_err(wrong)?)?;
         return Ok(done(&user, id, receipt.seq));
@@ -298,7 +298,7 @@ fn marked(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
 
 /// The beginning of a day, in UTC.
 fn morning(day: &str) -> Result<Timestamp, Fault> {
-    let wrong = || Fault::invalid(format!("{day:?} is no day"));
+    let wrong = || Fault::invalid(format!("{day:?} is not a date"));
     let day: Date = day.parse().map_err(|_| wrong())?;
     day.at(0, 0, 0, 0).to_zoned(TimeZone::UTC).map(|zoned| zoned.timestamp()).map_err(|_| wrong())
 }

@@ -179,7 +179,7 @@ fn metrics(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
             (shown::count(standing.open), "memories open"),
             (shown::bytes(standing.bytes as u64), "held in memory"),
             (shown::count(waiting), "reviews waiting"),
-            (shown::count(standing.unsummarized), "exchanges not told"),
+            (shown::count(standing.unsummarized), "exchanges not summarised"),
             (desk.app.queue.depth().to_string(), "exchanges to record"),
         ],
         latencies: latencies(&text),

@@ -1,12 +1,12 @@
 //! The pages, one file per group, and the table of all of them.
 
+mod admin;
 mod calibration;
 mod conflicts;
 mod core;
 mod erase;
 mod home;
 mod item;
-mod keys;
 mod memories;
 mod metrics;
 mod overview;
@@ -14,12 +14,10 @@ mod pack;
 mod privacy;
 mod review;
 mod search;
-mod server;
 mod sessions;
 mod tasks;
 mod timeline;
 mod topics;
-mod upkeep;
 
 use super::frame::Page;
 
@@ -39,13 +37,13 @@ pub(super) fn all() -> Vec<Page> {
         conflicts::pages(),
         search::pages(),
         pack::pages(),
-        upkeep::pages(),
+        admin::upkeep::pages(),
         privacy::pages(),
         erase::pages(),
         metrics::pages(),
-        server::pages(),
+        admin::server::pages(),
         calibration::pages(),
-        keys::pages(),
+        admin::keys::pages(),
     ]
     .into_iter()
     .flatten()

@@ -69,7 +69,7 @@ fn card(desk: &PageContext<'_>, user: &quipu_core::id::UserId, one: &Waiting) ->
     let by_hand = review.proposed.as_ref().map(|proposed| match proposed {
         ProposedEdit::Value { object } => object.clone(),
         ProposedEdit::Score { score } => format!("a score of {score}"),
-        ProposedEdit::Gone => "taken back".to_owned(),
+        ProposedEdit::Gone => "retracted".to_owned(),
         ProposedEdit::Said { text, .. } => text.clone(),
     });
     let name = review.promotion.as_ref().map(|asked| asked.name.clone());
@@ -136,7 +136,7 @@ fn decide(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
             let receipt = undo_review(desk.engine, &user, id)?;
             return Ok(back(receipt.seq, ""));
         }
-        other => return Err(Fault::invalid(format!("{other:?} is no decision"))),
+        other => return Err(Fault::invalid(format!("{other:?} is not a decision"))),
     };
     let receipt = decide_review(desk.engine, &user, id, &decision, Actor::User, desk.sent.get("rationale"))?;
     Ok(back(receipt.seq, &format!("&review={id}")))

@@ -1,5 +1,5 @@
-//! The search debugger: the query plan, the number of candidates after each stage, the parts of every score, and the reasons for
-//! leaving candidates out.
+//! The search debugger: the query plan, the number of candidates after each stage, the parts of every score, and why
+//! candidates were left out.
 
 use askama::Template;
 use quipu_core::recall::{Contributions, Intent, Trace};
@@ -178,8 +178,8 @@ fn left_out(out: &OmittedAnswer, longest: f64) -> Out {
         text: shown::start(&out.text, 140),
         score: format!("{:.3}", out.score),
         reason: match shown::word(&out.reason).as_str() {
-            "below the best" => "enough others score higher",
-            _ => "nothing speaks for it",
+            "below the best" => "others score higher",
+            _ => "nothing supports it",
         },
         bar: plot::stacked(&parts(&out.contributions), longest),
     }
@@ -200,7 +200,7 @@ fn plan(trace: &Trace) -> Vec<(&'static str, String)> {
         (
             "Active index",
             if trace.fell_back {
-                "had no sure answer; everything was looked at".to_owned()
+                "had no confident answer; all items were searched".to_owned()
             } else {
                 "was enough".to_owned()
             },

@@ -128,8 +128,8 @@ fn one(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
         user: shown::start(&one.user_summary, 400),
         assistant: shown::start(&one.assistant_summary, 400),
         how: match (one.raw, one.unsummarized) {
-            (true, _) => "in its own words".to_owned(),
-            (_, true) => "not told yet".to_owned(),
+            (true, _) => "verbatim".to_owned(),
+            (_, true) => "not summarised yet".to_owned(),
             _ => shown::word(&one.depth),
         },
         refused: one.refused.len(),

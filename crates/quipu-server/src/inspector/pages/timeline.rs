@@ -58,7 +58,7 @@ pub(super) fn line(entry: &LogEntry) -> TimelineLine {
         state: match entry.standing {
             EventStatus::Counts if entry.erased > 0 => "erased",
             EventStatus::Counts => "",
-            EventStatus::Reverted => "taken back",
+            EventStatus::Reverted => "reverted",
             EventStatus::Orphaned => "no longer applies",
         },
         look: match entry.actor {
@@ -227,7 +227,7 @@ fn selection(found: &super::super::fields::Fields) -> Result<(Selection, Hidden)
 
 fn preview(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
-    let f = desk.frame_of(&user, "Take back", "timeline")?;
+    let f = desk.frame_of(&user, "Revert", "timeline")?;
     let (selection, fields) = selection(&desk.asked)?;
     let probe = desk.asked.get("probe").unwrap_or_default().to_owned();
     let probes = if probe.is_empty() { Vec::new() } else { vec![probe.clone()] };

@@ -1,4 +1,4 @@
-//! The policy with a clock that the test holds.
+//! Tests of the policy with a manual clock.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -10,7 +10,7 @@ fn seconds(count: u64) -> Duration {
     Duration::from_secs(count)
 }
 
-/// Pauses that are easy to count with.
+/// Pauses with round numbers.
 fn options() -> MaintenanceOptions {
     MaintenanceOptions {
         quiet: seconds(10),
@@ -27,7 +27,7 @@ fn user(name: &str) -> UserId {
     UserId::parse(name).unwrap()
 }
 
-/// Versions as the engine tells them.
+/// Open memories and their versions, as the engine lists them.
 fn open(versions: &[(&str, Seq)]) -> Vec<(UserId, Seq)> {
     versions.iter().map(|(name, version)| (user(name), *version)).collect()
 }
@@ -40,7 +40,7 @@ fn report(steps: Vec<StepReport>) -> MaintenanceReport {
     MaintenanceReport { steps, ..MaintenanceReport::default() }
 }
 
-/// Runs the next job with a report of these steps; says whose it was and which steps were wanted.
+/// Runs the next job with a report of these steps. Returns its user and its steps.
 fn run(policy: &mut Policy, now: u64, steps: Vec<StepReport>, version: Option<Seq>) -> (String, Vec<MaintenanceStep>) {
     let job = policy.next(seconds(now)).unwrap();
     policy.finished(&job, Outcome::Ran(&report(steps)), version, seconds(now));

@@ -1,4 +1,4 @@
-//! Looking after a memory. Erasing, importing and keys are not here: a model has no business with them.
+//! Administration of a memory. Erasing, importing and keys are left out: models must not do these.
 
 use quipu_core::id::Seq;
 use quipu_engine::{LogOptions, Result, log, status, verify};
@@ -11,7 +11,7 @@ use super::super::guest::Toolset;
 use super::super::tool::Tool;
 use super::looking::Event;
 
-/// Events at most.
+/// Most events of a result.
 const MOST: usize = 100;
 
 pub(super) fn tools() -> Vec<Tool> {
@@ -53,7 +53,7 @@ struct Figures {
 
 fn json(value: &impl Serialize) -> Result<Value> {
     serde_json::to_value(value)
-        .map_err(|error| quipu_engine::Error::Bug(format!("a report cannot be written as JSON: {error}")))
+        .map_err(|error| quipu_engine::Error::Bug(format!("cannot write a report as JSON: {error}")))
 }
 
 fn figures(call: &Call<'_>, _: NoArguments) -> Result<Figures> {
@@ -63,7 +63,7 @@ fn figures(call: &Call<'_>, _: NoArguments) -> Result<Figures> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Newest {
-    /// How many; 20 unless asked otherwise, at most 100.
+    /// How many; default 20, at most 100.
     #[serde(default)]
     limit: Option<usize>,
     /// Only events before this position.

@@ -1,4 +1,4 @@
-//! Finding, and a block for the prompt.
+//! Searching, and a context block for a prompt.
 
 use jiff::Timestamp;
 use quipu_core::id::{ItemKind, Seq};
@@ -14,7 +14,7 @@ use super::super::said::{AnswerVerdict, Hit};
 use super::super::tool::Tool;
 use super::looking::Kind;
 
-/// Results unless asked otherwise, and at most.
+/// Default and largest number of results.
 const USUAL: usize = 8;
 const MOST: usize = 50;
 
@@ -76,7 +76,7 @@ impl From<For> for Intent {
 struct Search {
     /// The question, in plain words.
     query: String,
-    /// How many results; 8 unless asked otherwise, at most 50.
+    /// How many results; default 8, at most 50.
     #[serde(default)]
     limit: Option<usize>,
     /// Only these kinds.
@@ -100,9 +100,9 @@ struct RecallResult {
     /// Whether it answers the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<AnswerVerdict>,
-    /// The version that answered; 0 for a memory that nobody has told anything.
+    /// The version that answered; 0 for an empty memory.
     version: Seq,
-    /// What had to be done without.
+    /// Why the results are weaker than usual.
     #[serde(skip_serializing_if = "Option::is_none")]
     degraded: Option<String>,
 }
@@ -123,13 +123,13 @@ fn search(call: &Call<'_>, asked: Search) -> Result<RecallResult> {
     hits(call, &options)
 }
 
-/// What a recall finds; nothing in a memory that is not there yet.
+/// The results of a recall; empty for a memory that does not exist yet.
 fn hits(call: &Call<'_>, options: &RecallOptions) -> Result<RecallResult> {
     if !users(call.engine)?.contains(call.user()) {
         return Ok(RecallResult::default());
     }
     let report = recall(call.engine, call.user(), options)?;
-    // That it cannot be counted is no reason not to have answered.
+    // A failure to count hits does not invalidate the results.
     let _ = keep_hits(call.engine, call.user());
     Ok(RecallResult {
         results: report.hits.into_iter().map(Hit::from).collect(),
@@ -139,7 +139,7 @@ fn hits(call: &Call<'_>, options: &RecallOptions) -> Result<RecallResult> {
     })
 }
 
-/// The best answers to a question, for the tools that other clients look for.
+/// The best results of a query, for the tools that other clients expect.
 pub(super) fn best(call: &Call<'_>, query: &str, limit: usize) -> Result<Vec<Hit>> {
     Ok(hits(call, &RecallOptions { k: limit, ..RecallOptions::of(query) })?.results)
 }
@@ -152,7 +152,7 @@ struct RecallArguments {
     /// The most it may cost, in tokens.
     #[serde(default)]
     max_tokens: Option<usize>,
-    /// What it is for; told from the question, if it is not given.
+    /// What it is for; derived from the question by default.
     #[serde(default)]
     intent: Option<For>,
     /// What was known then: a version, a date or a time.
@@ -170,18 +170,18 @@ pub(in super::super) struct Block {
     pub(in super::super) text: String,
     /// Items in it.
     citations: Vec<String>,
-    /// Items that were found and are not in it; get_memory has them.
+    /// Items that were found but left out; get_memory returns them.
     omitted: Vec<String>,
     tokens: usize,
-    /// The same block can be had again by it.
+    /// Id with which the same block can be requested again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pack_id: Option<String>,
     /// Whether memory answers the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<AnswerVerdict>,
-    /// The version it was made of.
+    /// The version of the memory it was made from.
     version: Seq,
-    /// What had to be done without.
+    /// Why the block is weaker than usual.
     #[serde(skip_serializing_if = "Option::is_none")]
     degraded: Option<String>,
 }
@@ -197,7 +197,7 @@ fn context(call: &Call<'_>, asked: RecallArguments) -> Result<Block> {
     block(call, &options)
 }
 
-/// The block for a question; an empty one in a memory that is not there yet.
+/// The block for a query; empty for a memory that does not exist yet.
 pub(in super::super) fn block(call: &Call<'_>, options: &ContextOptions) -> Result<Block> {
     if !users(call.engine)?.contains(call.user()) {
         return Ok(Block { text: "Nothing is remembered yet.".to_owned(), ..Block::default() });

@@ -1,4 +1,4 @@
-//! `search` and `fetch`, by the names, and with the shapes, that connectors look for.
+//! `search` and `fetch`, with the names and shapes that connectors expect.
 
 use quipu_engine::versions::When;
 use quipu_engine::{Error, Result};
@@ -54,7 +54,7 @@ struct Pointer {
     url: String,
 }
 
-/// The address of an item among the resources.
+/// The resource address of an item.
 pub(in super::super) fn address(id: &str) -> String {
     format!("memory://item/{id}")
 }
@@ -90,7 +90,7 @@ struct Fetched {
 }
 
 fn fetch(call: &Call<'_>, asked: Fetch) -> Result<Fetched> {
-    // Some clients hand back the address for the id.
+    // Some clients return the address instead of the id.
     let id = asked.id.strip_prefix("memory://item/").unwrap_or(&asked.id);
     if id.trim().is_empty() {
         return Err(Error::Invalid("id is empty".to_owned()));

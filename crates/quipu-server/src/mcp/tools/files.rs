@@ -1,4 +1,4 @@
-//! Files an agent keeps: Anthropic's memory tool as a tool of this server, its commands and sentences the same.
+//! Files of an agent: Anthropic's memory tool as a tool of this server, with the same commands and messages.
 
 use quipu_engine::ports::Scope;
 use quipu_engine::{Error, Result};

@@ -1,8 +1,8 @@
-//! The nine tools of the reference memory server, over facts.
+//! The nine tools of the reference memory server, on top of facts.
 //!
-//! An entity is whatever facts are about. Its type is a fact of the relation `entity_type`, an observation one of the relation
-//! `observation`. A fact whose value is itself an entity is a relation; any other fact is told as an observation. What is created is an
-//! agent's, what is deleted is proposed.
+//! An entity is anything that facts are about. Its type is a fact with the predicate `entity_type`, an observation a
+//! fact with the predicate `observation`. A fact whose value is itself an entity is a relation; any other fact is
+//! listed as an observation. Creations are recorded as an agent's, deletions are only proposed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,9 +21,9 @@ use super::asking::best;
 
 const ENTITY_TYPE: &str = "entity_type";
 const OBSERVATION: &str = "observation";
-/// The type of an entity nobody gave one.
+/// The type of an entity without one.
 const UNKNOWN: &str = "unknown";
-/// Facts a question is answered with.
+/// Facts used to answer a query.
 const NEAREST: usize = 20;
 
 pub(super) fn tools() -> Vec<Tool> {
@@ -113,7 +113,7 @@ struct Graph {
     relations: Vec<Relation>,
 }
 
-/// A fact as the graph has it.
+/// A fact as a part of the graph.
 struct Edge {
     id: ItemId,
     subject: String,
@@ -122,10 +122,10 @@ struct Edge {
     text: String,
 }
 
-/// The facts that hold, as a graph.
+/// The active facts as a graph.
 struct View {
     edges: Vec<Edge>,
-    /// Names of entities, normal, with how they are written.
+    /// Normalised names of entities, each with its spelling.
     names: BTreeMap<String, String>,
 }
 
@@ -164,7 +164,7 @@ impl View {
         (!own).then(relation)
     }
 
-    /// What an edge says of an entity, if it is neither its type nor a relation.
+    /// The observation of an edge, unless the edge is a type or a relation.
     fn observation<'a>(&self, edge: &'a Edge) -> Option<&'a str> {
         match edge.predicate.as_str() {
             ENTITY_TYPE => None,
@@ -184,7 +184,7 @@ impl View {
         })
     }
 
-    /// These entities, and the relations that touch one of them.
+    /// These entities, and the relations of any of them.
     fn part(&self, names: &BTreeSet<String>) -> Graph {
         let touches =
             |relation: &Relation| names.contains(&normal(&relation.from)) || names.contains(&normal(&relation.to));
@@ -204,7 +204,7 @@ fn fact(subject: &str, predicate: &str, object: &str) -> FactIn {
     }
 }
 
-/// Writes facts as an agent's. Returns a remark on what did not come to count.
+/// Records facts as an agent's. Returns a remark about those that wait or were refused.
 fn written(call: &Call<'_>, facts: Vec<FactIn>) -> Result<Option<String>> {
     if facts.is_empty() {
         return Ok(None);
@@ -318,7 +318,7 @@ fn add_observations(call: &Call<'_>, asked: AddObservations) -> Result<(Results,
     Ok((Results { results }, remark))
 }
 
-/// What became of a wish to delete.
+/// Result of a proposed deletion.
 #[derive(Serialize, JsonSchema)]
 struct Deleted {
     /// False: nothing is deleted before the user agrees.
@@ -326,7 +326,7 @@ struct Deleted {
     message: String,
 }
 
-/// Proposes that facts be taken back.
+/// Proposes to retract facts.
 fn gone(call: &Call<'_>, ids: &BTreeSet<ItemId>) -> Result<Deleted> {
     for id in ids {
         propose(call.engine, call.user(), &id.to_string(), &ProposedAction::Gone, "an agent asked for it", "mcp")?;

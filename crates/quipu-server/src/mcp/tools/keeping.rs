@@ -1,4 +1,4 @@
-//! Adding, and asking for changes.
+//! Adding, and proposing changes.
 
 use jiff::Timestamp;
 use quipu_core::event::SourceKind;
@@ -16,7 +16,7 @@ use super::super::call::Call;
 use super::super::said::{ItemLine, Refused};
 use super::super::tool::Tool;
 
-/// Where the log says what models asked for comes from.
+/// The origin that the log shows for these requests.
 const DOOR: &str = "mcp";
 
 pub(super) fn tools() -> Vec<Tool> {
@@ -54,7 +54,7 @@ pub(super) fn tools() -> Vec<Tool> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Claim {
-    /// Whom or what it is about; `user`, if nothing is said.
+    /// Whom or what it is about. Default: `user`.
     #[serde(default)]
     subject: Option<String>,
     /// The relation, such as `works_at`.
@@ -87,27 +87,27 @@ struct Add {
     /// The conversation it belongs to.
     #[serde(default)]
     session_id: Option<String>,
-    /// When it was said, RFC 3339; now, if it is not given.
+    /// When it was said, RFC 3339. Default: now.
     #[serde(default)]
     said_at: Option<Timestamp>,
 }
 
-/// What became of it.
+/// Result of an addition.
 #[derive(Default, Serialize, JsonSchema)]
 struct Added {
-    /// What was recorded, a name for each text.
+    /// Ids of what was recorded, one for each text.
     ids: Vec<String>,
     /// Whose word it counts as: `user` for user_said, `agent` for the rest.
     trust: Vec<&'static str>,
-    /// What was understood, and how it stands: what waits does not count yet.
+    /// What was understood, with its status: what waits does not count yet.
     understood: Vec<ItemLine>,
     /// The questions the user is asked about it.
     waiting: Vec<ItemLine>,
-    /// What was not taken up, and why.
+    /// What was not accepted, and why.
     refused: Vec<Refused>,
-    /// Kinds of secrets that were taken out.
+    /// Kinds of secrets that were removed.
     redacted: Vec<String>,
-    /// The memory's version from here on.
+    /// The new version of the memory.
     version: Seq,
     /// What could not be done yet.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -207,14 +207,14 @@ struct Delete {
     reason: Option<String>,
 }
 
-/// What waits for the user now.
+/// A pending proposal.
 #[derive(Serialize, JsonSchema)]
 struct PendingReview {
     /// Always true: an agent proposes, the user decides.
     proposed: bool,
-    /// What waits.
+    /// The id of the review.
     review_id: String,
-    /// The item it is about. It stands as before.
+    /// The item it is about. It is unchanged until the user decides.
     id: String,
     /// What the user is asked.
     question: String,

@@ -1,4 +1,4 @@
-//! Single items, lists, and what happened to an item.
+//! Single items, lists, and the history of an item.
 
 use jiff::Timestamp;
 use quipu_core::id::{ItemId, ItemKind, Seq};
@@ -15,7 +15,7 @@ use super::super::said::{SourceQuote, word};
 use super::super::tool::Tool;
 use super::asking::when;
 
-/// Entries on a page unless asked otherwise, and at most.
+/// Default and largest number of entries on a page.
 const USUAL: usize = 20;
 const MOST: usize = 100;
 
@@ -81,7 +81,7 @@ impl From<Kind> for ItemKind {
 struct Get {
     /// The item.
     id: String,
-    /// As it was known then: a version, a date or a time.
+    /// The version to look at: a version, a date or a time.
     #[serde(default)]
     as_of: Option<String>,
 }
@@ -92,7 +92,7 @@ pub(super) struct ItemWhole {
     pub(super) id: String,
     pub(super) kind: String,
     pub(super) text: String,
-    /// How it stands.
+    /// Its status.
     pub(super) standing: String,
     pinned: bool,
     /// The words it was read from.
@@ -126,19 +126,19 @@ pub(super) fn whole(call: &Call<'_>, id: &str, at: When) -> Result<ItemWhole> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct List {
-    /// Which kind; facts, if it is not given.
+    /// Which kind; default: facts.
     #[serde(default)]
     kind: Option<Kind>,
-    /// How many; 20 unless asked otherwise, at most 100.
+    /// How many; default 20, at most 100.
     #[serde(default)]
     limit: Option<usize>,
-    /// What `next` of the page before said.
+    /// The value of `next` of the previous page.
     #[serde(default)]
     after: Option<String>,
     /// Only in this conversation; for turns, entries, documents and imports.
     #[serde(default)]
     session_id: Option<String>,
-    /// As it was known then: a version, a date or a time.
+    /// The version to look at: a version, a date or a time.
     #[serde(default)]
     as_of: Option<String>,
 }
@@ -159,7 +159,7 @@ struct Page {
 pub(in super::super) struct ListEntry {
     pub(in super::super) id: String,
     pub(in super::super) text: String,
-    /// How it stands.
+    /// Its status.
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<String>,
     /// Whose word it is.
@@ -245,12 +245,12 @@ struct ItemArguments {
     id: String,
 }
 
-/// What happened to an item.
+/// The history of an item.
 #[derive(Serialize, JsonSchema)]
 struct HistoryView {
     id: String,
     text: String,
-    /// How it stands now.
+    /// Its status now.
     standing: String,
     /// Every event about it, oldest first.
     events: Vec<Event>,
@@ -263,7 +263,7 @@ pub(super) struct Event {
     recorded_at: Timestamp,
     /// Who did it: `user`, `agent` or `system`.
     actor: String,
-    /// From what kind of source.
+    /// The kind of source it came from.
     source: String,
     trust: String,
     /// What it changed.
@@ -302,7 +302,7 @@ fn told(call: &Call<'_>, asked: ItemArguments) -> Result<HistoryView> {
     })
 }
 
-/// The newest things that were said or understood.
+/// The newest sources and derived items.
 pub(in super::super) fn recent(call: &Call<'_>, most: usize) -> Result<Vec<ListEntry>> {
     if !users(call.engine)?.contains(call.user()) {
         return Ok(Vec::new());

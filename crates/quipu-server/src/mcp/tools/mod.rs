@@ -1,4 +1,4 @@
-//! Every tool there is. The usual ones are few: a model chooses better among few.
+//! All tools. The default ones are few, because models choose better among few.
 
 mod admin;
 mod asking;
@@ -11,7 +11,7 @@ mod review;
 
 use super::tool::Tool;
 
-/// All tools, in the order of their listing.
+/// All tools, in the order of the list.
 pub(super) fn all() -> Vec<Tool> {
     [
         keeping::tools(),
@@ -32,7 +32,7 @@ pub(super) use asking::block;
 pub(super) use looking::recent;
 pub(super) use review::shown as waiting;
 
-/// An item as a resource shows it.
+/// An item as a resource.
 pub(super) fn item(call: &super::call::Call<'_>, id: &str) -> quipu_engine::Result<impl serde::Serialize + use<>> {
     looking::whole(call, id, quipu_engine::versions::When::Now)
 }

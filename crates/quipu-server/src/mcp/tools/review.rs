@@ -1,4 +1,4 @@
-//! What waits for the user, for those who may hand on what the user decides.
+//! Pending reviews, for callers that may pass on the user's decisions.
 
 use jiff::Timestamp;
 use quipu_core::id::Seq;
@@ -12,7 +12,7 @@ use super::super::call::Call;
 use super::super::said::{SourceQuote, word};
 use super::super::tool::Tool;
 
-/// What is listed at most.
+/// Most reviews listed.
 const MOST: usize = 50;
 
 pub(super) fn tools() -> Vec<Tool> {
@@ -44,21 +44,21 @@ enum Action {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ReviewRequest {
-    /// What to do; `list`, if nothing is said.
+    /// What to do. Default: `list`.
     #[serde(default)]
     action: Action,
-    /// What is decided on.
+    /// The id of the review to decide.
     #[serde(default)]
     id: Option<String>,
-    /// With `edit`: what is right.
+    /// With `edit`: the right value.
     #[serde(default)]
     text: Option<String>,
-    /// With any decision: what the user said to it, word for word. It is kept beside the decision.
+    /// With any decision: what the user said about it, word for word. It is stored with the decision.
     #[serde(default)]
     user_said: Option<String>,
 }
 
-/// What waits, and what was done.
+/// Pending reviews, and the decision that was made.
 #[derive(Default, Serialize, JsonSchema)]
 pub(in super::super) struct ReviewView {
     /// What waits now, oldest first.
@@ -70,7 +70,7 @@ pub(in super::super) struct ReviewView {
     decided: Option<Seq>,
 }
 
-/// One thing that waits.
+/// One pending review.
 #[derive(Serialize, JsonSchema)]
 pub(in super::super) struct PendingItem {
     id: String,
@@ -78,7 +78,7 @@ pub(in super::super) struct PendingItem {
     kind: String,
     /// The item it is about.
     about: String,
-    /// What that says.
+    /// The text of that item.
     text: String,
     /// What the user is asked.
     question: String,
@@ -88,7 +88,7 @@ pub(in super::super) struct PendingItem {
     proposer: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Timestamp>,
-    /// What stands against it.
+    /// What it contradicts.
     #[serde(skip_serializing_if = "Option::is_none")]
     rival: Option<String>,
     /// The words it was read from.
@@ -116,7 +116,7 @@ impl From<Waiting> for PendingItem {
     }
 }
 
-/// What waits.
+/// The pending reviews.
 pub(in super::super) fn shown(call: &Call<'_>) -> Result<ReviewView> {
     if !users(call.engine)?.contains(call.user()) {
         return Ok(ReviewView::default());

@@ -11,7 +11,7 @@ fn headers(lines: &[&str]) -> HeaderMap {
     lines.iter().map(pair).collect()
 }
 
-/// A chat request with more members.
+/// A chat request with additional members.
 fn request(more: &str) -> ChatRequest {
     let body = format!(r#"{{"messages":[{{"role":"user","content":"hi"}}]{more}}}"#);
     read(Dialect::Chat, &body).unwrap()
@@ -80,7 +80,7 @@ fn the_surest_name_of_the_conversation_counts() {
         (&all[2..], body, "webui"),
         (&all[3..], body, "helicone"),
         (&all[4..], body, "codex"),
-        // Anybody may have a header of this name.
+        // Any client may send a header of this name.
         (&all[5..], body, "meta"),
         (&[], CLAUDE, "ses-1"),
         (&[], CLAUDE_BEFORE, "ses-2"),

@@ -1,6 +1,6 @@
 use super::*;
 
-/// The bytes of one stream a dialect.
+/// One stream for each dialect.
 fn streams() -> [(Dialect, String); 3] {
     let chat = [
         r#"{"id":"c1","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}"#,

@@ -39,7 +39,7 @@ pub(super) fn read(body: &str, members: &Members<'_>) -> Option<ChatRequest> {
     Some(request)
 }
 
-/// A message of its own before all others.
+/// Inserts a new message before all others.
 fn first_message(body: &str, list: JsonSpan<'_>) -> Spot {
     let start = list.start_in(body) + 1;
     Spot { at: start..start, before: "{\"role\":\"system\",\"content\":\"", after: "\"}," }

@@ -24,7 +24,7 @@ pub(super) fn read(body: &str, whole: JsonSpan<'_>, members: &Members<'_>) -> Op
             _ => Speaker::Other,
         };
         let content = Content::read(message.get("content")?, is_text);
-        // A message that only brings results of tools is not the user's.
+        // A message with nothing but tool results is not the user's.
         let speaker = if speaker == Speaker::User && content.texts.is_empty() { Speaker::Other } else { speaker };
         if speaker == Speaker::User {
             request.in_turn = content.after_words(body, PARTS).or(request.in_turn);

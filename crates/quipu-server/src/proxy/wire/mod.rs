@@ -1,6 +1,7 @@
-//! The three dialects: what a request says, and where a block of memory goes into it.
+//! The three chat dialects: how to read a request, and where to inject memory.
 //!
-//! A request is read in place and never written again: what goes upstream are its own bytes with the block between them.
+//! A request is read in place and never serialized again: the upstream receives its original bytes with the block
+//! inserted.
 
 mod chat;
 mod messages;
@@ -13,7 +14,7 @@ use quipu_core::guard::strip_packs;
 use super::json::{JsonSpan, Members};
 use crate::options::{Placement, Wire};
 
-/// A way of asking for a reply.
+/// An API for chat requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// OpenAI's `/chat/completions`.
@@ -25,7 +26,7 @@ pub(crate) enum Dialect {
 }
 
 impl Dialect {
-    /// The kind of upstream that speaks it.
+    /// The protocol of the upstreams that support it.
     pub(crate) fn wire(self) -> Wire {
         match self {
             Self::Chat | Self::Responses => Wire::OpenAi,
@@ -34,53 +35,53 @@ impl Dialect {
     }
 }
 
-/// Who spoke, as far as memory is concerned.
+/// The speaker of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Speaker {
     User,
     Assistant,
-    /// Instructions; they interrupt nothing.
+    /// Instructions; they do not separate a user's messages.
     System,
-    /// Tools and whatever else.
+    /// Tools and everything else.
     Other,
 }
 
-/// One message of a request, as text.
+/// A message of a request, as text.
 #[derive(Debug, Clone)]
 pub(crate) struct WireMessage {
     pub(crate) speaker: Speaker,
-    /// Its words, without what an application or Quipu put between them.
+    /// The text without blocks inserted by an application or by Quipu.
     pub(crate) words: String,
 }
 
-/// A place between bytes, and what must stand around the block there.
+/// A position in the bytes, and the text around a block inserted there.
 #[derive(Debug, Clone)]
 pub(super) struct Spot {
-    /// What the block takes the place of; empty but for a `null`.
+    /// The range the block replaces; empty except for a `null`.
     at: Range<usize>,
     before: &'static str,
     after: &'static str,
 }
 
-/// What a request says.
+/// A parsed chat request.
 #[derive(Debug, Default)]
 pub(crate) struct ChatRequest {
     pub(crate) model: Option<String>,
-    /// Who is asking, by `user`, `metadata.user_id` and `safety_identifier`, in this order.
+    /// Names of the user: `user`, `metadata.user_id` and `safety_identifier`, in this order.
     pub(crate) users: Vec<String>,
-    /// Names of the conversation, the surest first.
+    /// Names of the session, most reliable first.
     pub(crate) sessions: Vec<String>,
-    /// The reply this one goes on from, where the upstream keeps the conversation.
+    /// Id of the previous reply, if the upstream stores the conversation.
     pub(crate) goes_on_from: Option<String>,
     pub(crate) system: String,
     pub(crate) messages: Vec<WireMessage>,
-    /// True if there is a block of Quipu's in it already.
+    /// True if the request already contains a block of memory.
     pub(crate) has_block: bool,
     in_turn: Option<Spot>,
     in_system: Option<Spot>,
 }
 
-/// Reads a request; none if it is not what the dialect has: then it is the upstream's to judge.
+/// Parses a request; `None` if it does not fit the dialect, which is left to the upstream.
 pub(crate) fn read(dialect: Dialect, body: &str) -> Option<ChatRequest> {
     let whole = JsonSpan::whole(body)?;
     let members = whole.members()?;
@@ -100,11 +101,12 @@ pub(crate) fn read(dialect: Dialect, body: &str) -> Option<ChatRequest> {
     Some(request)
 }
 
-/// The request's own bytes with the two parts of memory between them; none if there is no place for one that is not empty.
+/// The bytes of the request with both parts of the block inserted; `None` if a non-empty part has no place.
 ///
-/// The stable part stands at the end of the system text, where it is the same in every request. The changing part stands after the
-/// user's last words, or with the stable one at the end of the system text. A provider's cache of the prefix then holds up to and
-/// with the user's words: the next request has the same bytes up to there, and goes on without the changing part.
+/// The stable part goes at the end of the system text, where it is the same in every request. The changing part goes
+/// after the user's last message, or with the stable part at the end of the system text. After the last message, a
+/// provider's prefix cache covers everything up to and including that message: the next request has the same bytes up
+/// to there and continues without the changing part.
 pub(crate) fn with_blocks(
     body: &str,
     request: &ChatRequest,
@@ -122,7 +124,8 @@ pub(crate) fn with_blocks(
             parts.push((spot?, block));
         }
     }
-    // From the end, so that the places before stay where they are. The user's words never come before the system text's end.
+    // Inserts from the end, so that earlier positions stay valid. User messages never precede the end of the system
+    // text.
     parts.sort_by_key(|(spot, _)| std::cmp::Reverse(spot.at.start));
     let mut made = body.to_owned();
     for (spot, block) in parts {
@@ -134,15 +137,15 @@ pub(crate) fn with_blocks(
     Some(made)
 }
 
-/// A content that is a string or a list of parts.
+/// A content: a string, or a list of parts.
 struct Content<'a> {
-    /// The texts in it, in order, each with its own piece.
+    /// The texts, in order, each with its span.
     texts: Vec<(String, JsonSpan<'a>)>,
     piece: JsonSpan<'a>,
 }
 
 impl<'a> Content<'a> {
-    /// Reads a content; `is_text` says which types of part are words.
+    /// Parses a content; `is_text` selects the part types that are text.
     fn read(piece: JsonSpan<'a>, is_text: fn(&str) -> bool) -> Self {
         let mut texts = Vec::new();
         if let Some(text) = piece.text() {
@@ -163,12 +166,12 @@ impl<'a> Content<'a> {
         self.texts.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join("\n")
     }
 
-    /// The same, if it has words at all.
+    /// The position at its end, if it has any text.
     fn after_words(&self, body: &str, parts: (&'static str, &'static str)) -> Option<Spot> {
         if self.texts.is_empty() { None } else { self.at_end(body, parts) }
     }
 
-    /// The place at its end; `parts` are how a part begins after another one, and as the first.
+    /// The position at its end; `parts` are the beginnings of a part: after another one, and as the first.
     fn at_end(&self, body: &str, parts: (&'static str, &'static str)) -> Option<Spot> {
         let start = self.piece.start_in(body);
         let end = start + self.piece.written().len() - 1;
@@ -181,7 +184,7 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Where a text member of the request's own goes that may be missing or `null`. `whole` is the request.
+/// The position for a top-level text member that may be missing or `null`. `whole` is the request.
 fn member_spot(
     body: &str,
     whole: JsonSpan<'_>,
@@ -205,10 +208,10 @@ fn member_spot(
     }
 }
 
-/// How applications mark what they put into a user's message themselves.
+/// How applications mark text they insert into a user's message.
 const REMINDER: (&str, &str) = ("<system-reminder>", "</system-reminder>");
 
-/// The words of a message without blocks of memory and reminders of the application.
+/// The text of a message without blocks of memory and reminders of an application.
 fn own_words(text: &str) -> String {
     let kept: String = strip_packs(text).into_iter().filter_map(|range| text.get(range)).collect();
     let mut words = String::with_capacity(kept.len());
@@ -221,7 +224,7 @@ fn own_words(text: &str) -> String {
     words.trim().to_owned()
 }
 
-/// Takes in a message.
+/// Adds a message to a request.
 fn push(request: &mut ChatRequest, speaker: Speaker, text: &str) {
     request.has_block |= has_block(text);
     if speaker == Speaker::System {
@@ -233,7 +236,7 @@ fn push(request: &mut ChatRequest, speaker: Speaker, text: &str) {
     request.messages.push(WireMessage { speaker, words: own_words(text) });
 }
 
-/// True if a block of Quipu's stands in the text.
+/// True if the text contains a block of memory.
 fn has_block(text: &str) -> bool {
     strip_packs(text).iter().map(ExactSizeIterator::len).sum::<usize>() < text.len()
 }

@@ -4,11 +4,11 @@ use super::*;
 
 const BLOCK: &str = "<memory user=\"ines\" version=\"3\">\n- lives in \"Porto\"\n</memory>\n";
 
-/// What the block changes: the request as it was, with the block, as values.
+/// The effect of the block: the request with the block, as a value.
 fn injected(dialect: Dialect, placement: Placement, body: &str) -> Option<Value> {
     let request = read(dialect, body)?;
     let made = with_blocks(body, &request, placement, "", BLOCK)?;
-    // Whatever was written is still there, in its order.
+    // The original bytes are still present, in order.
     let written = serde_json::to_string(BLOCK).unwrap();
     let inner = &written[1..written.len() - 1];
     let at = made.find(inner).unwrap();
@@ -51,7 +51,7 @@ fn what_changes_stands_after_the_last_words_of_the_user() {
             json!({"type": "text", "text": BLOCK}),
         ),
         (
-            // Results of tools come first, or the request is refused.
+            // Tool results must come first, or the request is refused.
             Dialect::Messages,
             json!({"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "42"}, {"type": "text", "text": "so?"}]}]}),
             "/messages/0/content",
@@ -119,7 +119,7 @@ fn or_at_the_end_of_the_system_text() {
 
 const STABLE: &str = "<memory user=\"ines\" part=\"stable\">\n- never use emojis\n</memory>\n";
 
-/// The content of a request as a model's prompt has it: what a provider's cache of the prefix compares.
+/// The content of a request as a model's prompt, which a provider's prefix cache compares.
 fn prompt(dialect: Dialect, body: &str) -> String {
     let value: Value = serde_json::from_str(body).unwrap();
     let text = |content: &Value| match content {
@@ -171,7 +171,7 @@ fn the_cache_of_the_prefix_holds_from_turn_to_turn() {
             for turns in 1..6 {
                 let ((first, changing), (next, _)) = (sent(turns), sent(turns + 1));
                 let common = first.bytes().zip(next.bytes()).take_while(|(a, b)| a == b).count();
-                // Everything but the changing part itself, and the blank lines before it, is found again.
+                // Everything except the changing part and the blank lines before it is shared.
                 assert!(common + changing.len() + 2 >= first.len(), "{dialect:?} {turns}: {common} of {}", first.len());
                 assert!(first.find(STABLE) < first.find("question 0") && first.contains(STABLE), "{first}");
             }
@@ -181,7 +181,7 @@ fn the_cache_of_the_prefix_holds_from_turn_to_turn() {
 
 #[test]
 fn nothing_else_is_written_anew() {
-    // Unknown members, their order, how numbers are written, white space, escapes, and what an object has twice deeper down.
+    // Unknown members, order, number formats, white space, escapes, and duplicate keys deeper down.
     let body = "{ \"zebra\" : 1.0e+2,\n\t\"temperature\":0.70, \"tools\":[{\"a\":1,\"a\":2}], \"n\" : 12345678901234567890123,\
                 \"messages\":[ {\"content\":\"caf\\u00e9 \\/ ?\",\"x\":null,\"role\":\"user\"} ] , \"response_format\":{\"type\":\"json_object\"} }\n";
     for placement in [Placement::Turn, Placement::System] {

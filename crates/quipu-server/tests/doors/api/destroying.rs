@@ -1,4 +1,4 @@
-//! Destruction needs a clear word: what is announced, what a token confirms, and what is out of reach of a door.
+//! Destructive requests: previews, confirmation tokens, and what an interface may not destroy.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn token(answer: &Answer) -> String {
     answer.json()["error"]["confirm"].as_str().unwrap_or_else(|| panic!("no token in {}", answer.json())).to_owned()
 }
 
-/// How many events a user's memory has.
+/// Number of events of a user.
 async fn events(rig: &TestServer, user: &str) -> u64 {
     rig.get(&format!("/memory/{user}/verify")).await.ok()["head_seq"].as_u64().unwrap()
 }
@@ -33,7 +33,7 @@ async fn a_deletion_is_announced_and_holds_for_what_was_announced() {
     let version = json!(events(&rig, "ines").await);
     assert_eq!((&preview["events"], &preview["version"], &preview["keys"]), (&version, &version, &json!(1)));
     assert!(preview["items"].as_u64().unwrap() >= 2, "a turn and a fact: {preview}");
-    // It is bound to the user, and to the version.
+    // The token is bound to the user and the version.
     let elsewhere = rig.ask("DELETE", &format!("/memory/otto?confirm={}", token(&first)), &[], None).await;
     assert_eq!(elsewhere.refused(), (412, "confirmation_outdated".into(), json!("confirm")));
     rig.told("ines", "I moved to Ghent.").await;
@@ -63,7 +63,7 @@ async fn a_large_erasure_is_announced_and_a_small_one_is_not() {
     assert!(many.json()["error"]["preview"]["items"].as_u64().unwrap() >= 102);
     assert_eq!(many.refused().0, 428);
     assert_eq!(rig.get("/memory/ines/events?limit=500").await.ok(), log, "nothing was erased");
-    // The token is for these targets.
+    // The token is bound to its targets.
     let fewer = json!({"targets": all[1..], "confirm": token(&many)});
     assert_eq!(rig.send(path, fewer).await.refused().0, 412);
     let few = rig.send(path, json!({"targets": all[..1]})).await.ok();
@@ -76,7 +76,7 @@ async fn a_large_erasure_is_announced_and_a_small_one_is_not() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conditional_deletion_takes_nothing_its_caller_has_not_seen() {
-    // Nothing is read out of what is said: one turn is one event.
+    // Nothing is extracted from the message, so a turn is one event.
     let engine = Arc::new(Engine::new(EngineParts {
         store: Box::new(MemoryStore::new()),
         embedder: Arc::new(HashedNgrams::new()),
@@ -108,7 +108,7 @@ async fn a_conditional_deletion_takes_nothing_its_caller_has_not_seen() {
             for turn in 0..60 {
                 let body =
                     json!({"messages": [{"role": "user", "content": format!("Lamp {writer} hums {turn} times.")}]});
-                // A memory that is deleted and made anew between two steps is a conflict, and nothing was recorded.
+                // A memory deleted and created again between two steps is a conflict, and nothing is recorded.
                 loop {
                     let sent = rig.send("/memory/ines/turns", body.clone()).await;
                     if sent.status != 409 {
@@ -162,7 +162,7 @@ async fn everybody_is_whoever_came_through_the_same_door() {
     rig.told("otto", "I live in Rome.").await;
     added(&rig, &[], "ines", "The boat is blue.").await;
     assert_eq!(entities(&rig, &[]).await, ["ines"]);
-    // What a client does that deletes all users: it lists them, and deletes one after the other.
+    // A client that deletes all users lists them and deletes one after the other.
     for path in ["/v2/entities/user/ines/", "/v2/entities/user/ines/?confirm=1-0"] {
         let refused = rig.ask("DELETE", path, &[], None).await;
         let said = refused.json()["detail"].as_str().unwrap().to_owned();
@@ -179,14 +179,14 @@ async fn everybody_is_whoever_came_through_the_same_door() {
         assert!(refused.json()["detail"].as_str().unwrap().contains("on purpose"), "{path}: {}", refused.json());
         assert_eq!(refused.refused().1, "wildcard", "{path}");
     }
-    // Whoever came in elsewhere is not there to be deleted.
+    // A user added through another interface cannot be deleted here.
     let path = "/v2/entities/user/otto/";
     assert_eq!(rig.ask("DELETE", path, &[], None).await.refused().1, "entry_point");
     let turn = rig.get("/memory/otto/events").await.ok()["items"][0].clone();
     assert_eq!(turn["seq"], 1);
     rig.ask("DELETE", "/v1/memories/?user_id=otto", &[], None).await.ok();
     assert!(rig.get("/memory/otto/facts").await.ok().to_string().contains("Rome"), "nothing of it came in here");
-    // Nor is one that was begun here and went on elsewhere.
+    // Neither can one that began here and continued elsewhere.
     rig.told("ines", "I live in Porto.").await;
     assert_eq!(rig.ask("DELETE", "/v2/entities/user/ines/", &[], None).await.refused().1, "entry_point");
     rig.ask("DELETE", "/v1/memories/?user_id=ines", &[], None).await.ok();
@@ -212,7 +212,7 @@ async fn a_key_takes_away_what_came_with_it() {
     assert_eq!(rig.ask("DELETE", "/v1/batch/", other, Some(&several)).await.refused().1, "entry_point");
     assert_eq!(rig.ask("DELETE", "/v2/entities/user/ines/", other, None).await.refused().1, "entry_point");
     rig.ask("DELETE", "/v1/memories/?user_id=ines", other, None).await.ok();
-    // Other words do not change whose it is, and neither does a note.
+    // Neither an edit nor a note changes which interface an item belongs to.
     rig.ask("PUT", &path, other, Some(&json!({"text": "The boat is green.", "metadata": {"a": 1}}))).await.ok();
     assert_eq!(rig.ask("DELETE", &path, other, None).await.refused().1, "entry_point");
     assert_eq!(rig.ask("GET", &path, one, None).await.ok()["memory"], "The boat is green.");
@@ -222,7 +222,7 @@ async fn a_key_takes_away_what_came_with_it() {
     let path = format!("/v2/entities/user/ines/?confirm={}", token(&announced));
     rig.ask("DELETE", &path, one, None).await.ok();
     assert!(!rig.knows("ines") && rig.knows("otto"));
-    // Values and files likewise.
+    // The same holds for values and files.
     let value = json!({"namespace": ["a"], "key": "k", "value": {"x": 1}, "user_id": "otto"});
     let gone = json!({"namespace": ["a"], "key": "k", "user_id": "otto"});
     rig.ask("PUT", "/store/items", one, Some(&value)).await.ok();
@@ -261,7 +261,7 @@ async fn the_words_of_an_edit_go_with_what_was_made_of_them() {
     rig.ask("PATCH", &path, &[], Some(&json!({"text": "User lives in Tallinn"}))).await.ok();
     assert!(!found("ada", "Reykjavik").await.contains("Reykjavik"), "the words of an earlier edit");
     let made = facts("ada").await.remove(0);
-    // Taking the last edit back brings the one before it back, with its words.
+    // Reverting the last edit restores the text before it.
     let seq = rig.get(&format!("/memory/ada/items/{made}")).await.ok()["item"]["event_seq"].clone();
     rig.send("/memory/ada/revert", json!({"events": [seq]})).await.ok();
     assert!(rig.get("/memory/ada/facts").await.ok().to_string().contains("Reykjavik"));

@@ -1,4 +1,4 @@
-//! What holds on every route: errors, bodies, versions, slashes, and the page that describes it all.
+//! Behaviour shared by all routes: errors, bodies, versions, trailing slashes, and the OpenAPI document.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -37,7 +37,7 @@ async fn what_cannot_be_read_is_refused_with_its_place() {
         let refused = answer.refused();
         assert_eq!((refused.0, refused.1.as_str()), (status, code), "{shown}");
     }
-    // More than is borne is refused by what its head says; nobody waits for the rest.
+    // A body that is too large is rejected by its head, before it arrives.
     let head = format!("POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Length: 9000000\r\n\r\n", rig.addr);
     let mut stream = TcpStream::connect(rig.addr).unwrap();
     stream.write_all(head.as_bytes()).unwrap();
@@ -74,7 +74,7 @@ async fn a_condition_holds_or_nothing_happens() {
     let patch = |city: &str| json!({"patch": [{"op": "add", "path": "/uncategorized", "value": {"city": city}}]});
     let on = |version: &'static str| [("if-match", version)];
     let path = "/memory/ines/events";
-    // There is nothing yet, and a condition that does not hold makes no memory.
+    // There is no memory yet, and a failed precondition creates none.
     assert_eq!(rig.ask("POST", path, &on("7"), Some(&patch("Lyon"))).await.refused().0, 412);
     assert!(!rig.knows("ines"));
     rig.ask("POST", path, &on("0"), Some(&patch("Lyon"))).await.ok();
@@ -92,9 +92,9 @@ async fn a_condition_holds_or_nothing_happens() {
         assert_eq!(rig.ask("POST", path, &on("1"), Some(&body)).await.refused().0, 412, "{path}");
     }
     assert_eq!(rig.ask("DELETE", "/memory/ines", &on("1"), None).await.refused().0, 412);
-    // Several events follow from one turn: the condition is on what was there before.
+    // One turn yields several events; the precondition concerns the version before them.
     rig.ask("POST", "/memory/ines/turns", &on("2"), Some(&turn)).await.ok();
-    // A route that cannot keep a promise does not make it.
+    // A route without support for a precondition rejects it.
     let fork = json!({"into": "otto"});
     assert_eq!(rig.ask("POST", "/memory/ines/fork", &on("2"), Some(&fork)).await.refused().2, "If-Match");
     let keyed = [("idempotency-key", "k")];
@@ -119,7 +119,7 @@ async fn the_page_describes_every_route() {
     for path in beside.filter(|path| !path.contains("{*")) {
         assert!(page["paths"].get(path).is_some(), "{path} is not described");
     }
-    // Every reference leads somewhere.
+    // Every reference can be resolved.
     let text = page.to_string();
     for name in text.split("#/components/schemas/").skip(1).map(|rest| rest.split('"').next().unwrap()) {
         assert!(page["components"]["schemas"].get(name).is_some(), "{name}");
@@ -131,7 +131,7 @@ async fn the_page_describes_every_route() {
 async fn numbers_places_and_methods_are_taken_as_they_are_meant() {
     let rig = rig().await;
     let told = rig.told("ines", "I live in Porto.").await;
-    // 8.0 is an integer in JSON, and stays a wrong one where 8 is.
+    // 8.0 is an integer in JSON, and invalid wherever 8 is.
     let asked = json!({"user_id": "ines", "query": "Porto", "K": 8.0});
     let found = rig.send("/memory/retrieve", asked).await.ok();
     assert!(!found["profile"].as_array().unwrap().is_empty(), "{found}");
@@ -141,12 +141,12 @@ async fn numbers_places_and_methods_are_taken_as_they_are_meant() {
     }
     let item = format!("/memory/ines/items/{}", told["items"][0].as_str().unwrap());
     rig.ask("PATCH", &item, &[], Some(&json!({"rating": 1.0}))).await.ok();
-    // Values of a patch are the user's own, and stay as they were written.
+    // Values of a patch belong to the user and stay as written.
     let patch = json!({"patch": [{"op": "add", "path": "/uncategorized", "value": {"score": 8.0}}]});
     rig.send("/memory/ines/events", patch).await.ok();
     let core = rig.get("/memory/ines").await.ok();
     assert!(core["document"]["uncategorized"]["score"].is_f64(), "{core}");
-    // What names nothing is not there; nothing at all is no request.
+    // An unknown id is a 404; an empty one is an invalid request.
     assert_eq!(rig.get("/memory/ines/facts?after=fact_0000000000000").await.refused().0, 404);
     assert_eq!(rig.get("/memory/ines/packs/pack_0").await.refused().0, 404);
     assert_eq!(rig.send("/memory/ines/pick", json!({"events": [], "into": "otto"})).await.refused().2, "events");
@@ -161,7 +161,7 @@ async fn numbers_places_and_methods_are_taken_as_they_are_meant() {
     assert_eq!(rig.send("/memory/write", write).await.refused().0, 422);
 }
 
-/// The page is what clients are made of: every status a route has, the fields it takes, and no more.
+/// Clients are generated from the document: it lists every status of a route and exactly the fields it accepts.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_says_what_is_taken_and_answered() {
     let rig = rig().await;
@@ -181,7 +181,7 @@ async fn the_page_says_what_is_taken_and_answered() {
     assert_eq!((&limit["schema"]["type"], &limit["schema"]["maximum"]), (&json!("integer"), &json!(500)), "{limit}");
     let user = turns["parameters"][0]["schema"]["pattern"].clone();
     assert!(user.as_str().unwrap().starts_with("^[A-Za-z0-9]"), "{user}");
-    // Every name of an operation is its own.
+    // Operation ids are unique.
     let ids: Vec<String> = page["paths"]
         .as_object()
         .unwrap()
@@ -194,7 +194,7 @@ async fn the_page_says_what_is_taken_and_answered() {
     assert_eq!(unique.len(), ids.len(), "{ids:?}");
 }
 
-/// Every field the page describes for ready-made items is one that is read.
+/// Every documented field of an item to write is read.
 #[tokio::test(flavor = "multi_thread")]
 async fn items_have_the_fields_the_page_says() {
     let rig = rig().await;
@@ -216,7 +216,7 @@ async fn items_have_the_fields_the_page_says() {
             page["components"]["schemas"][schema]["properties"].as_object().unwrap().keys().collect();
         let sent: BTreeSet<&String> = full[list][0].as_object().unwrap().keys().collect();
         assert_eq!(sent, described, "{schema}");
-        // A field of the wrong type is noticed, so each of them is read.
+        // A wrong type is reported for every field, so each of them is read.
         for field in described {
             let mut wrong = full.clone();
             wrong["user_id"] = json!("ines");

@@ -1,4 +1,4 @@
-//! Handing on, taking up, topics, and saying it in other words.
+//! Export, import, topics and edits.
 
 use quipu_engine::ports::Scope;
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ async fn a_memory_is_handed_on_in_every_shape_and_taken_up() {
     ] {
         assert_eq!(rig.send("/memory/otto/import", body.clone()).await.refused().2, param, "{body}");
     }
-    // A file that breaks off says what of it is there.
+    // The error of a truncated file says what was imported.
     let cut = "{\"messages\": [{\"role\": \"user\", \"content\": \"a whole line\"}]}\n{\"messages\": [{";
     let broken = rig.send("/memory/ada/import", json!({"format": "openai", "text": cut})).await;
     assert!(
@@ -93,7 +93,7 @@ async fn an_item_is_said_in_other_words() {
     let fact = rig.get("/memory/ines/facts").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
     let patch = |id: &str| format!("/memory/ines/items/{id}");
     let path = patch(&fact);
-    // Another value is another statement; the old one was never true.
+    // Another value is another claim; the old one was never true.
     let edited = rig.ask("PATCH", &path, &[], Some(&json!({"text": "User lives in Lyon"}))).await.ok();
     let made = edited["receipts"][0]["items"].as_array().unwrap().iter().map(|id| id.as_str().unwrap());
     let made = made.filter(|id| id.starts_with("fact_")).collect::<Vec<_>>().concat();
@@ -104,14 +104,14 @@ async fn an_item_is_said_in_other_words() {
     let core = rig.get("/memory/ines").await.ok();
     assert!(core.to_string().contains("Lyon") && !core.to_string().contains("Porto"), "{core}");
     assert_eq!(rig.ask("PATCH", &path, &[], Some(&json!({"text": "User lives in Rome"}))).await.refused().0, 422);
-    // Other words altogether are the user's own.
+    // A completely different text is the user's own.
     let edited = rig.ask("PATCH", &patch(&made), &[], Some(&json!({"text": "I moved to Ghent in May."}))).await.ok();
     let entry = edited["receipts"].as_array().unwrap().iter().flat_map(|receipt| receipt["items"].as_array().unwrap());
     let entry = entry.map(|id| id.as_str().unwrap()).find(|id| id.starts_with("entry_")).unwrap().to_owned();
     assert_eq!(rig.get(&patch(&entry)).await.ok()["item"]["native_id"], json!(made));
     assert!(!rig.get("/memory/ines/facts").await.ok().to_string().contains("Lyon"));
 
-    // Words in the place of words: the old ones are found no more, and stay in the ledger.
+    // An edited message: the old text is no longer found, but stays in the ledger.
     let turn = told["items"][0].as_str().unwrap();
     rig.ask("PATCH", &patch(turn), &[], Some(&json!({"text": "I like green tea."}))).await.ok();
     assert_eq!(rig.get(&patch(turn)).await.ok()["text"], "I like green tea.", "the old name leads to the new words");

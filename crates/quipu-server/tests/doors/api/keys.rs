@@ -1,4 +1,4 @@
-//! Keys: who may ask, how long, and how often.
+//! Keys: scopes, expiry and rate limits.
 
 use quipu_core::id::UserId;
 use quipu_engine::ports::Scope;
@@ -11,14 +11,14 @@ use super::rig;
 use crate::rig::TestServer;
 
 impl TestServer {
-    /// A key with these scopes, of one user or of all.
+    /// Creates a key with these scopes, for one user or for all.
     pub(crate) fn key(&self, scopes: &[Scope], user: Option<&str>) -> String {
         let user = user.map(|user| UserId::parse(user).unwrap());
         self.keys.create("test", scopes, user.as_ref()).unwrap().key
     }
 }
 
-/// A server that asks everybody for a key.
+/// A server that requires a key.
 async fn guarded() -> TestServer {
     TestServer::with(FakeScript::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.needs_key = true)
         .await
@@ -163,13 +163,13 @@ async fn keys_of_a_deleted_user_open_nothing_ever_after() {
             (rig.key(&[Scope::Read, Scope::Write], Some("ines")), rig.key(&[Scope::Read], Some("otto")));
         let as_key = |key: &str| format!("Bearer {key}");
         let body = json!({"messages": [{"role": "user", "content": "I live in Porto."}]});
-        // Through the door of others' clients, which deletes what came in there.
+        // Also through a compatibility interface, which deletes what was added there.
         for user in ["ines", "otto"] {
             let body = json!({"messages": "I live in Porto.", "user_id": user});
             rig.ask("POST", "/v3/memories/add/", &[("authorization", &as_key(&all))], Some(&body)).await.ok();
         }
         rig.ask("GET", "/memory/ines", &[("authorization", &as_key(&own))], None).await.ok();
-        // A deletion that is refused takes no key back.
+        // A refused deletion revokes no key.
         let (method, path) = door(&rig, "ines");
         assert_eq!(rig.ask(method, &path, &[("authorization", &as_key(&others))], None).await.status, 403, "{path}");
         rig.ask("GET", "/memory/ines", &[("authorization", &as_key(&own))], None).await.ok();
@@ -181,7 +181,7 @@ async fn keys_of_a_deleted_user_open_nothing_ever_after() {
         let mine =
             async |key: &str| rig.ask("GET", "/memory/ines", &[("authorization", &as_key(key))], None).await.status;
         assert_eq!(mine(&own).await, 401, "{path}");
-        // Somebody who comes later by the same name is somebody else.
+        // A new user with the same name is a different one.
         rig.ask("POST", "/memory/ines/turns", &[("authorization", &as_key(&all))], Some(&body)).await.ok();
         assert_eq!((mine(&own).await, mine(&all).await), (401, 200), "{path}");
         assert_eq!(rig.ask("GET", "/memory/otto", &[("authorization", &as_key(&others))], None).await.status, 200);

@@ -1,4 +1,4 @@
-//! The routes of mem0's clients: what is told in one is found in the next.
+//! The mem0 routes: what one request adds, the next one finds.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::rig;
 use crate::rig::TestServer;
 
-/// Adds what a user says, and gives the names of what came of it.
+/// Adds messages of a user and returns the ids of the resulting memories.
 async fn added(rig: &TestServer, user: &str, words: &str) -> Vec<String> {
     let body = json!({"messages": [{"role": "user", "content": words}], "user_id": user});
     let added = rig.send("/v3/memories/add/", body).await.ok();
@@ -83,7 +83,7 @@ async fn what_is_added_is_searched_listed_and_read() {
     }
     let found = searched(&rig, "Where does the user live?", json!({"user_id": "ines"})).await;
     assert_eq!((&found[0]["id"], found[0]["score"].is_number()), (&json!(id), true), "{found:?}");
-    // What goes with words is not among the words.
+    // Metadata is not part of the text.
     assert!(!found.iter().any(|one| one["memory"].as_str().unwrap().contains("origin")), "{found:?}");
     for (filters, count) in [
         (json!({"user_id": "ines"}), 1),
@@ -95,7 +95,7 @@ async fn what_is_added_is_searched_listed_and_read() {
     ] {
         assert_eq!(listed(&rig, filters.clone()).await.len(), count, "{filters}");
     }
-    // Words of which nothing was drawn are a memory of their own, and an agent may have one.
+    // A text without extracted facts is a memory itself, also one of an agent.
     assert_eq!(added_as_is(&rig).await["results"][0]["data"]["memory"], "The pipeline runs nightly at two.");
     assert_eq!(listed(&rig, json!({"agent_id": "ops"})).await[0]["agent_id"], "ops");
     let users = rig.get("/v1/entities/").await.ok();
@@ -158,7 +158,7 @@ async fn a_memory_keeps_its_name_when_it_is_said_in_other_words() {
             ("DELETE", &json!(third), &Value::Null),
         ];
         assert_eq!(told, expected, "{history}");
-        // It is taken back, not destroyed: the ledger holds fast.
+        // Deleting reverts, it does not destroy: the ledger still has it.
         assert_eq!(rig.get(&format!("/memory/{user}/verify")).await.ok()["intact"], true);
     }
 }
@@ -265,7 +265,7 @@ async fn what_is_wrong_is_said_and_nobody_sees_another() {
     }
     let entities = rig.ask("GET", "/v1/entities/", &headers, None).await.ok();
     assert_eq!((&entities["count"], &entities["results"][0]["name"]), (&json!(1), &json!("ines")), "{entities}");
-    // A name that means the caller's own user finds nothing of another's.
+    // An id of the caller's own user finds nothing of another user.
     let bare = id.rsplit('~').next().unwrap();
     assert_eq!(rig.ask("GET", &format!("/v1/memories/{bare}/"), &headers, None).await.refused().0, 404);
     let reader = rig.key(&[Scope::Read], None);
@@ -307,7 +307,7 @@ async fn an_update_is_found_by_its_new_words_under_the_same_id() {
             assert!(times["updated_at"].as_str() > first["updated_at"].as_str(), "{said}: {times} after {first}");
             let found = searched(&rig, text, json!({"user_id": user})).await;
             assert_eq!((&found[0]["id"], &found[0]["memory"]), (&json!(id), &json!(text)), "{found:?}");
-            // It stands on words of its own, as what was said does.
+            // It has a source of its own, as a message has.
             let last = text.rsplit(' ').next().unwrap();
             let pack = rig.send(&format!("/memory/{user}/context"), json!({"query": last})).await.ok();
             let signals = &pack["decision"]["signals"];

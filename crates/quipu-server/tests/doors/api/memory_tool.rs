@@ -1,4 +1,4 @@
-//! The executor of Anthropic's memory tool, sentence by sentence, and LangGraph's store.
+//! The executor of Anthropic's memory tool, compared message by message, and LangGraph's store.
 
 use quipu_engine::ports::Scope;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::rig;
 use crate::rig::TestServer;
 
-/// Runs a command; what it says, and whether it says that it could not.
+/// Runs a command; returns its message and whether it failed.
 async fn run(rig: &TestServer, command: Value) -> (String, bool) {
     let ran = rig.send("/v1/memory-tool", command).await.ok();
     (ran["content"].as_str().unwrap().to_owned(), ran["is_error"].as_bool().unwrap())
@@ -89,7 +89,7 @@ async fn every_command_says_what_the_tool_says() {
     }
     assert_eq!(rig.send("/v1/memory-tool", json!({"command": "view"})).await.refused().2, "path");
     assert_eq!(rig.send("/v1/memory-tool", json!({"command": "dance"})).await.refused().0, 400);
-    // What an agent keeps is its own word, and every version of it is in the ledger.
+    // A file is attributed to the agent, and every version of it is in the ledger.
     let found = rig.send("/memory/retrieve", json!({"query": "between"})).await.ok();
     let kept = &found["episodic"][0];
     assert_eq!((&kept["trust"], &kept["native_id"]), (&json!("agent"), &json!("file:/memories/a.md")), "{found}");
@@ -170,7 +170,7 @@ async fn a_store_holds_values_under_names() {
     ] {
         assert_eq!(rig.ask("PUT", "/store/items", &[], Some(&body)).await.refused().2, param, "{body}");
     }
-    // One memory each.
+    // The tool and the store share one memory.
     let key = rig.key(&[Scope::Write, Scope::Read], Some("ines"));
     let headers = [("x-api-key", key.as_str())];
     let own = rig.ask("POST", "/store/items/search", &headers, Some(&json!({}))).await.ok();

@@ -1,4 +1,4 @@
-//! Quipu's own API, as a client meets it.
+//! Quipu's own API, as a client uses it.
 
 mod destroying;
 mod frame;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::rig::{Answer, TestServer};
 
-/// A server over an empty memory.
+/// A server with an empty store.
 async fn rig() -> TestServer {
     TestServer::new(FakeScript::saying("hello")).await
 }
@@ -29,12 +29,12 @@ impl TestServer {
         self.ask("POST", path, &[], Some(&body)).await
     }
 
-    /// True if there is a memory of this user.
+    /// True if the user has a memory.
     pub(crate) fn knows(&self, user: &str) -> bool {
         quipu_engine::users(&self.engine).unwrap().iter().any(|known| known.as_str() == user)
     }
 
-    /// Deletes a user's memory as it is confirmed, and returns the receipt.
+    /// Deletes a user with confirmation, and returns the receipt.
     pub(crate) async fn deleted(&self, user: &str) -> Value {
         let path = format!("/memory/{user}");
         let announced = self.ask("DELETE", &path, &[], None).await;
@@ -43,7 +43,7 @@ impl TestServer {
         self.ask("DELETE", &format!("{path}?confirm={token}"), &[], None).await.ok()
     }
 
-    /// Has something said by a user, and waits until recall finds it.
+    /// Records a message of a user, and waits until recall finds it.
     pub(crate) async fn told(&self, user: &str, words: &str) -> Value {
         let body = json!({"messages": [{"role": "user", "content": words}]});
         self.send(&format!("/memory/{user}/turns"), body).await.ok()
@@ -51,13 +51,13 @@ impl TestServer {
 }
 
 impl Answer {
-    /// The body of an answer that must be good.
+    /// The body of a successful response.
     pub(crate) fn ok(&self) -> Value {
         assert_eq!(self.status, 200, "{}", String::from_utf8_lossy(&self.body));
         self.json()
     }
 
-    /// Status, code and parameter of a refusal, whose form is checked.
+    /// Status, code and parameter of an error, after checking its shape.
     fn refused(&self) -> (u16, String, Value) {
         let body = self.json();
         let error = &body["error"];

@@ -1,4 +1,4 @@
-//! Every route does what it is for.
+//! Every route does its task.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ async fn seed_0_the_core_document() {
     });
     let receipt = rig.send("/memory/ines/events", event.clone()).await.ok();
     assert_eq!((&receipt["seq"], &receipt["replayed"]), (&json!(1), &json!(false)));
-    // The same event again, by its own id.
+    // The same event again, by its id.
     assert_eq!(rig.send("/memory/ines/events", event).await.ok()["replayed"], true);
     let core = rig.get("/memory/ines").await.ok();
     assert_eq!((&core["version"], &core["document"]["location"]["city"]), (&json!(1), &json!("Porto")));
@@ -60,7 +60,7 @@ async fn seed_3_retrieve_write_and_close() {
     rig.send("/memory/profile/version", close("2036-03-01T00:00:00Z")).await.ok();
     let closed = rig.get(&format!("/memory/ines/items/{fact}")).await.ok();
     assert_eq!(closed["item"]["valid_to"], "2036-03-01T00:00:00Z", "{closed}");
-    // The agent's own claims about who the user is wait for a person.
+    // An agent's claims about the user wait for a review.
     let claims = json!({"user_id": "otto", "facts": [{"s": "user", "p": "lives_in", "o": "Rome"}]});
     rig.send("/memory/write", claims).await.ok();
     assert_eq!(rig.get("/memory/otto/facts").await.ok()["total"], 0);
@@ -146,7 +146,7 @@ async fn a_pack_is_made_and_made_again() {
     );
 }
 
-/// Three facts, a task and a note of a user.
+/// Records three facts, a task and a note of a user.
 async fn life(rig: &TestServer) {
     let write = json!({
         "user_id": "ines", "actor": "user",
@@ -317,7 +317,7 @@ async fn events_are_told_as_they_come() {
         seen += std::str::from_utf8(&piece.unwrap().unwrap()).unwrap();
     }
     assert!(!seen.contains("id: 1\n") && seen.contains("event: event\ndata: {"), "{seen}");
-    // Of somebody who has said nothing they come as soon as there are any.
+    // For a user without a memory, events arrive once there are any.
     let request = rig.client.get(rig.url("/memory/nobody/events")).header(live[0].0, live[0].1);
     let mut nobody = request.send().await.unwrap();
     rig.told("nobody", "I like jazz.").await;
@@ -326,7 +326,7 @@ async fn events_are_told_as_they_come() {
         let piece = tokio::time::timeout(std::time::Duration::from_secs(30), nobody.chunk()).await.unwrap();
         seen += std::str::from_utf8(&piece.unwrap().unwrap()).unwrap();
     }
-    // The server's end is the stream's, and is not held up by it.
+    // When the server stops, the stream ends and does not delay the shutdown.
     let (drained, ..) = rig.stop().await;
     assert_eq!(drained.lost, 0);
     while let Ok(Some(_)) = response.chunk().await {}

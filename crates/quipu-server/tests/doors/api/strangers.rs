@@ -1,14 +1,14 @@
-//! Somebody who has said nothing yet: every route of the description, so that a new one is covered by itself.
+//! A user without a memory, on every route of the OpenAPI document, so that new routes are covered automatically.
 
 use serde_json::{Value, json};
 
 use super::rig;
 use crate::rig::{Answer, TestServer};
 
-/// Nobody must read this name in an answer about somebody else.
+/// This name must not appear in responses about other users.
 const ANOTHER: &str = "zelda";
 
-/// Names of the parts of a path, besides the user's; none of them is there.
+/// Path parameters other than the user, with values that do not exist.
 const PARTS: [(&str, &str); 8] = [
     ("{user_id}", "nobody"),
     ("{item_id}", "fact_0000000000000"),
@@ -20,7 +20,7 @@ const PARTS: [(&str, &str); 8] = [
     ("{kind}/{name}", "user/nobody"),
 ];
 
-/// What a query must hold.
+/// Required query parameters.
 const QUERIES: [(&str, &str); 5] = [
     ("GET /memory/{user_id}/blame", "path=/location/current"),
     ("GET /memory/{user_id}/diff", "from=0"),
@@ -29,7 +29,7 @@ const QUERIES: [(&str, &str); 5] = [
     ("GET /v1/ping", "user_id=nobody"),
 ];
 
-/// Routes that make a memory of whoever had none.
+/// Routes that create a memory for a user who has none.
 const MAKES: [&str; 11] = [
     "POST /memory/write",
     "POST /memory/{user_id}/entries",
@@ -44,7 +44,7 @@ const MAKES: [&str; 11] = [
     "PUT /v1/memories/{memory_id}",
 ];
 
-/// Reads of one thing by its name, which nobody has.
+/// Reads of a single thing, by an id that does not exist.
 const NAMED: [&str; 8] = [
     "GET /memory/{user_id}/blame",
     "GET /memory/{user_id}/items/{item_id}",
@@ -56,13 +56,13 @@ const NAMED: [&str; 8] = [
     "GET /v1/memories/{memory_id}/history",
 ];
 
-/// What others' protocols call done although there was nothing to do.
+/// Routes that report success although there was nothing to do, as their protocols require.
 const DONE_ANYWAY: [&str; 2] = ["DELETE /store/items", "DELETE /v1/memories"];
 
-/// What is done as far as there is anything to do.
+/// Routes that do as much as there is to do.
 const DONE_AS_FAR_AS_IT_GOES: [&str; 1] = ["POST /memory/compact"];
 
-/// What is sent where something must be.
+/// Required request bodies.
 fn body(route: &str) -> Option<Value> {
     let many = json!({"memories": [{"memory_id": "nobody~fact_0000000000000", "text": "x"}]});
     Some(match route {
@@ -100,7 +100,7 @@ async fn asked(rig: &TestServer, route: &str) -> Answer {
     rig.ask(method, &format!("{path}{query}"), &[], body(route).as_ref()).await
 }
 
-/// Every route of ours that is about a user, with its scope.
+/// Every route of ours that concerns a user, with its scope.
 async fn routes(rig: &TestServer) -> Vec<(String, String)> {
     let page = rig.get("/openapi.json").await.ok();
     let mut all = Vec::new();
@@ -137,7 +137,7 @@ async fn who_has_said_nothing_reads_nothing_and_has_nothing_to_destroy() {
         };
         let answer = asked(&rig, name).await;
         let shown = String::from_utf8_lossy(&answer.body).into_owned();
-        // The list of all users is one.
+        // The list of all users needs such a key.
         let tells = (shown.contains(ANOTHER) && name != "GET /v1/entities") || shown.contains("Zyxwv");
         if answer.status != expected || tells {
             wrong.push(format!("{name}: {} instead of {expected}: {shown}", answer.status));

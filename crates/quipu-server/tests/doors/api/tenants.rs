@@ -1,11 +1,11 @@
-//! One user's key and everybody else's memory: every route there is.
+//! A key of one user against other users' memories, on every route.
 
 use quipu_engine::ports::Scope;
 use serde_json::{Value, json};
 
 use super::rig;
 
-/// A body each posting route would take, with `otto` wherever a user is named.
+/// A body for each POST route, which names `otto` wherever a user is named.
 fn body(path: &str) -> Value {
     match path.trim_start_matches("/memory/{user_id}/") {
         "/memory/retrieve" => json!({"user_id": "otto", "query": "canary"}),
@@ -64,13 +64,13 @@ async fn nothing_of_another_user_is_told_on_any_route() {
             assert_eq!(answer.status, 403, "{method} {path}: {shown}");
             assert!(!shown.contains("Zyxwv") && !shown.contains(item), "{method} {path}: {shown}");
             tried += 1;
-            // Somebody who is not there is refused in the same words.
+            // The refusal is the same for a user who does not exist.
             if path.contains("{user_id}") {
                 let nobody = rig.ask(&method, &filled("nobody"), &headers, sent.as_ref()).await;
                 let words = |answer: &crate::rig::Answer| answer.json()["error"]["message"].clone();
                 assert_eq!((nobody.status, words(&nobody)), (answer.status, words(&answer)), "{method} {path}");
             }
-            // Another's item in one's own memory is not there, like any that never was.
+            // Another user's item is unknown in one's own memory.
             if path.contains("{item_id}") {
                 let own = rig.ask(&method, &filled("ines"), &headers, sent.as_ref()).await;
                 let never = filled("ines").replace(item, "turn_0000000000000");
@@ -84,7 +84,7 @@ async fn nothing_of_another_user_is_told_on_any_route() {
         }
     }
     assert!(tried >= 35, "{tried} routes");
-    // Out of one's own memory into another's, and the other way round.
+    // From one's own memory to another user's, and vice versa.
     for (path, sent) in
         [("/memory/ines/pick", json!({"events": [1], "into": "otto"})), ("/memory/ines/fork", json!({"into": "otto2"}))]
     {

@@ -1,4 +1,4 @@
-//! Who is let in, and from where.
+//! Access to the inspector: sign-in and origin checks.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use quipu_models::HashedNgrams;
 use super::{OWN, rig};
 use crate::rig::TestServer;
 
-/// A server that asks everybody for a key.
+/// A server that requires a key.
 async fn guarded() -> TestServer {
     TestServer::with(FakeScript::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.needs_key = true)
         .await

@@ -1,4 +1,4 @@
-//! The inspector as a browser meets it: who is let in, what a page may do, and that what people wrote stays text.
+//! The inspector as a browser uses it: access, security of pages, and escaping of users' text.
 
 mod doors;
 pub(crate) mod pages;
@@ -11,11 +11,11 @@ async fn rig() -> TestServer {
     TestServer::new(FakeScript::saying("hello")).await
 }
 
-/// What a browser says of a form on a page of this server.
+/// The headers a browser sends with a form of a page of this server.
 const OWN: (&str, &str) = ("sec-fetch-site", "same-origin");
 
 impl TestServer {
-    /// Sends a form as a browser does, without going where it is sent on to.
+    /// Submits a form as a browser does, without following redirects.
     async fn form(&self, path: &str, headers: &[(&str, &str)], fields: &[(&str, &str)]) -> Answer {
         let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
@@ -26,7 +26,7 @@ impl TestServer {
         Answer::of(request.body(body).send().await.unwrap()).await
     }
 
-    /// A page, without going where it may send one on to.
+    /// Loads a page, without following redirects.
     async fn page(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
         let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         let mut request = client.get(self.url(path));
@@ -36,13 +36,13 @@ impl TestServer {
         Answer::of(request.send().await.unwrap()).await
     }
 
-    /// The token that forms of a page send.
+    /// The form token of a page.
     async fn token(&self, headers: &[(&str, &str)]) -> String {
         let page = self.page("/ui/u/ines/upkeep", headers).await.html();
         page.split("name=\"token\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
     }
 
-    /// Signs in with a key: the cookie.
+    /// Signs in with a key; returns the cookie.
     async fn signed_in(&self, key: &str) -> String {
         let answer = self.form("/ui/sign-in", &[OWN], &[("key", key)]).await;
         assert_eq!(answer.status, 303, "{}", answer.text());
@@ -55,14 +55,14 @@ impl Answer {
         String::from_utf8(self.body.clone()).unwrap()
     }
 
-    /// A page that must be good.
+    /// Loads a page that must succeed.
     fn html(&self) -> String {
         assert_eq!(self.status, 200, "{}", self.text());
         assert_eq!(self.header("content-type"), "text/html; charset=utf-8");
         self.text()
     }
 
-    /// Where it sends one on to.
+    /// The target of a redirect.
     fn sent_to(&self) -> String {
         assert_eq!(self.status, 303, "{}", self.text());
         self.header("location").to_owned()

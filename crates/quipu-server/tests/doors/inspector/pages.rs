@@ -1,4 +1,4 @@
-//! Every page, what people wrote on it, and what its forms do.
+//! Every page, the users' text on it, and its forms.
 
 use quipu_core::event::SourceKind;
 use quipu_core::id::UserId;
@@ -7,7 +7,7 @@ use quipu_engine::{FactOptions, WriteRequest, facts, reviews, write};
 use super::{OWN, rig};
 use crate::rig::TestServer;
 
-/// Every page about a user, as it is asked for without knowing more than the user.
+/// The paths of all pages of a user that need no further parameters.
 pub(crate) const OF_A_USER: [&str; 20] = [
     "",
     "/memories",
@@ -31,7 +31,7 @@ pub(crate) const OF_A_USER: [&str; 20] = [
     "/privacy",
 ];
 
-/// What is text and must stay text.
+/// Text that must be escaped.
 const CORPUS: [&str; 10] = [
     "<script>window.hit=1</script>",
     "<img src=x onerror=window.hit=1>",
@@ -50,7 +50,7 @@ fn user(name: &str) -> UserId {
 }
 
 impl TestServer {
-    /// A fact an agent wrote of a user.
+    /// A fact about a user that an agent wrote.
     fn claims(&self, name: &str, json: &str, kind: SourceKind) {
         let request: WriteRequest = serde_json::from_str(json).unwrap();
         write(&self.engine, &user(name), &request, kind).unwrap();
@@ -104,7 +104,7 @@ async fn what_people_wrote_is_text_on_every_page() {
         {
             assert!(!lower.contains(sign), "{path}: {sign} in {page}");
         }
-        // One element of ours, from a file of ours.
+        // The only script element is from a file of ours.
         assert!(lower.matches("<script").count() <= 1, "{path}: {page}");
         met += usize::from(page.contains("window.hit"));
     }
@@ -284,7 +284,7 @@ async fn what_is_erased_is_shown_first_and_then_gone() {
     let announced = confirm(&rig.page("/ui/u/ines/privacy", &[]).await.html());
     let unannounced = rig.form("/ui/u/ines/delete", &[OWN], &[("token", &token), ("name", "ines")]).await;
     assert_eq!(unannounced.status, 428);
-    // What was announced is not what there is now.
+    // The preview no longer matches the memory.
     rig.told("ines", "I love fennel.").await;
     let form = |confirm: &str| {
         [

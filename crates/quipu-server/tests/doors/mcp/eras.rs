@@ -1,4 +1,4 @@
-//! Both ways of speaking: with a handshake, and every message on its own.
+//! Both revisions of MCP: with a handshake, and with self-contained messages.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -81,7 +81,7 @@ async fn what_is_no_message_is_refused_in_the_shape_of_the_protocol() {
     future["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2099-01-01");
     let answer = client.post(&[("mcp-protocol-version", "2099-01-01"), right[1]], &future).await;
     assert_eq!((answer.status, answer.json()["error"]["code"].as_i64()), (400, Some(-32022)));
-    // One name too few, or the wrong one.
+    // A missing name, or a wrong one.
     let call = modern("tools/call", json!({"name": "search", "arguments": {"query": "x"}}));
     let named = [right[0], ("mcp-method", "tools/call"), ("mcp-name", "fetch")];
     assert_eq!(client.post(&named, &call).await.json()["error"]["code"], -32020);
@@ -98,7 +98,7 @@ async fn what_is_no_message_is_refused_in_the_shape_of_the_protocol() {
         let answer = rig.post("/mcp", headers, body.clone()).await.status().as_u16();
         assert_eq!(answer, status, "{body}");
     }
-    // More than is borne is refused by what its head says; nobody waits for the rest.
+    // A body that is too large is rejected by its head, before it arrives.
     let head = format!(
         "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 9000000\r\n\r\n",
         rig.addr

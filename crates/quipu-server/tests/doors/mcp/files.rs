@@ -1,11 +1,11 @@
-//! Files an agent keeps: in sight on demand, the sentences of Anthropic's memory tool, and what a key may do with them.
+//! An agent's files: an optional toolset, the messages of Anthropic's memory tool, and scopes of keys.
 
 use quipu_engine::ports::Scope;
 use serde_json::{Value, json};
 
 use super::{Client, rig};
 
-/// What the tool says, and whether it says that it failed.
+/// The text of the tool, and whether it failed.
 async fn told(client: &Client<'_>, arguments: Value) -> (String, bool) {
     let result = client.result("tools/call", json!({"name": "memory", "arguments": arguments})).await;
     assert!(result.get("structuredContent").is_none(), "the words alone: {result}");
@@ -56,7 +56,7 @@ async fn files_speak_as_the_memory_tool_does() {
     ] {
         assert_eq!(told(&client, arguments.clone()).await, (expected.to_owned(), fails), "{arguments}");
     }
-    // What is wrong with the call itself is said as with every other tool.
+    // An invalid call is reported as with every other tool.
     let (missing, fails) = told(&client, json!({"command": "create", "path": path})).await;
     assert!(fails && missing.contains("this command needs file_text"), "{missing}");
     let (stranger, fails) = told(&client, json!({"command": "view", "path": path, "user_id": "otto"})).await;

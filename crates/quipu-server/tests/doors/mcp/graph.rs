@@ -1,4 +1,4 @@
-//! The nine names of the reference memory server, with its shapes.
+//! The nine tools of the reference memory server, in its format.
 
 use quipu_engine::ports::Scope;
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ async fn what_is_created_is_read_back_in_the_same_shapes() {
     assert_eq!(named(&client.call("search_nodes", json!({"query": "cello"})).await, "Marta"), observed);
     let opened = client.call("open_nodes", json!({"names": ["Acme", "Nobody"]})).await;
     assert_eq!(opened, json!({"entities": [acme], "relations": [works]}));
-    // What the user said stands in it too.
+    // What the user said is included.
     client.call("add_memory", json!({"user_said": "I live in Porto."})).await;
     let graph = client.call("read_graph", json!({})).await.to_string();
     assert!(graph.contains("Porto") && graph.contains("\"user\""), "{graph}");
@@ -68,7 +68,7 @@ async fn nothing_is_deleted_before_the_user_agrees() {
         assert_eq!(rig.ask("POST", &path, &[], Some(&json!({"action": "approve"}))).await.status, 200);
     }
     assert_eq!(client.call("read_graph", json!({})).await, json!({"entities": [], "relations": []}));
-    // What cannot be said of the user without their words is told beside the shape.
+    // What would require changing the user's words is reported beside the standard fields.
     let about = json!({"entities": [{"name": "user", "entityType": "person", "observations": ["Is vegan"]}]});
     client.call("create_entities", about).await;
 }

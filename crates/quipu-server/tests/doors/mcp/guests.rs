@@ -1,4 +1,4 @@
-//! Who may do what: keys, scopes, users, and what is in sight.
+//! Permissions: keys, scopes, users, and visible tools.
 
 use std::sync::Arc;
 
@@ -44,9 +44,9 @@ async fn a_key_shows_what_it_opens_and_no_more() {
     assert_eq!(of(&[Scope::Review]).tools().await, ["review_memories"]);
     let all: Vec<&str> = usual.iter().copied().chain(["review_memories"]).collect();
     assert_eq!(of(&[Scope::Read, Scope::Write, Scope::Review]).tools().await, all);
-    // What opens everything does not decide in somebody's place.
+    // A key with all scopes still does not decide for a person.
     assert_eq!(of(&[Scope::Admin]).tools().await, usual);
-    // What is out of sight is not there.
+    // A hidden tool does not exist.
     let reader = of(&[Scope::Read]);
     for tool in ["add_memory", "review_memories", "create_entities", "nothing"] {
         let refused = reader.ask("tools/call", json!({"name": tool, "arguments": {}})).await.json();
@@ -90,14 +90,14 @@ async fn another_users_memory_is_not_reached_and_not_known_of() {
     let ines = Client::of(&rig).with(&[Scope::Read, Scope::Write, Scope::Review], Some("ines"));
     let known = ines.post(&[], &super::modern("tools/list", json!({}))).await;
     drop(known);
-    // The path of another user: refused before anything is looked at, whether there is such a user or not.
+    // The path of another user is refused first, whether or not that user exists.
     for path in ["/mcp/otto", "/mcp/nobody"] {
         let refused =
             Client { rig: &rig, path: path.to_owned(), key: ines.key.clone() }.ask("tools/list", json!({})).await;
         assert_eq!(refused.status, 403, "{path}");
         assert!(refused.json()["error"]["message"].as_str().unwrap().contains("another user"), "{path}");
     }
-    // Her own path is hers, and so is the bare one.
+    // The path of the key's own user works, and so does the bare one.
     let own = Client { rig: &rig, path: "/mcp/ines".to_owned(), key: ines.key.clone() };
     for client in [&ines, &own] {
         for (tool, arguments) in [

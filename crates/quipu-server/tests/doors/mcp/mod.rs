@@ -1,4 +1,4 @@
-//! MCP over HTTP, as a client meets it: raw messages, so that what is checked is what goes over the line.
+//! MCP over HTTP, as a client uses it: raw messages, so that the wire format itself is checked.
 
 mod eras;
 mod files;
@@ -16,12 +16,12 @@ use crate::rig::{Answer, TestServer};
 
 const NEWEST: &str = "2026-07-28";
 
-/// A server over an empty memory.
+/// A server with an empty store.
 async fn rig() -> TestServer {
     TestServer::new(FakeScript::saying("hello")).await
 }
 
-/// Who asks, where.
+/// A caller, and the path it uses.
 struct Client<'a> {
     rig: &'a TestServer,
     path: String,
@@ -29,7 +29,7 @@ struct Client<'a> {
 }
 
 impl<'a> Client<'a> {
-    /// Somebody without a key.
+    /// A caller without a key.
     fn of(rig: &'a TestServer) -> Self {
         Self { rig, path: "/mcp".to_owned(), key: None }
     }
@@ -45,7 +45,7 @@ impl<'a> Client<'a> {
         Self { key: Some(key), ..self }
     }
 
-    /// Sends a message with these headers and no others but those every message has.
+    /// Sends a message with these headers and the ones every message needs.
     async fn post(&self, headers: &[(&str, &str)], message: &Value) -> Answer {
         let mut all = vec![("accept", "application/json, text/event-stream")];
         all.extend(self.key.as_deref().map(|key| ("x-api-key", key)));
@@ -53,7 +53,7 @@ impl<'a> Client<'a> {
         self.rig.ask("POST", &self.path, &all, Some(message)).await
     }
 
-    /// Asks in the newest revision, where every message stands for itself.
+    /// Calls a method in the newest revision, where every message is self-contained.
     async fn ask(&self, method: &str, params: Value) -> Answer {
         let message = modern(method, params);
         let name = match method {
@@ -68,7 +68,7 @@ impl<'a> Client<'a> {
         self.post(&headers, &message).await
     }
 
-    /// The result of what must be answered.
+    /// The result of a call that must succeed.
     async fn result(&self, method: &str, params: Value) -> Value {
         let answer = self.ask(method, params).await;
         assert_eq!(answer.status, 200, "{method}: {}", String::from_utf8_lossy(&answer.body));
@@ -77,7 +77,7 @@ impl<'a> Client<'a> {
         body["result"].clone()
     }
 
-    /// What a tool answers to a call that must be good. The JSON stands in it twice, and is the same.
+    /// The answer of a tool to a call that must succeed. It contains the JSON twice, identically.
     async fn call(&self, tool: &str, arguments: Value) -> Value {
         let result = self.result("tools/call", json!({"name": tool, "arguments": arguments})).await;
         assert_eq!(result["isError"], false, "{tool}: {result}");
@@ -86,7 +86,7 @@ impl<'a> Client<'a> {
             assert!(result.get("structuredContent").is_none(), "{result}");
         } else {
             assert_eq!(result["structuredContent"], text, "{tool}");
-            // Clients look whether it is what the list promised.
+            // Clients check that it matches the listed schema.
             let listed = self.result("tools/list", json!({})).await;
             let all = listed["tools"].as_array().unwrap();
             let promised = &all.iter().find(|one| one["name"] == tool).unwrap()["outputSchema"];
@@ -95,14 +95,14 @@ impl<'a> Client<'a> {
         text
     }
 
-    /// What a tool says to a call that is wrong.
+    /// The message of a tool for an invalid call.
     async fn fails(&self, tool: &str, arguments: Value) -> String {
         let result = self.result("tools/call", json!({"name": tool, "arguments": arguments})).await;
         assert_eq!(result["isError"], true, "{tool}: {result}");
         result["content"][0]["text"].as_str().unwrap().to_owned()
     }
 
-    /// The names of the tools in sight, in their order.
+    /// The names of the visible tools, in order.
     async fn tools(&self) -> Vec<String> {
         let listed = self.result("tools/list", json!({})).await;
         listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()

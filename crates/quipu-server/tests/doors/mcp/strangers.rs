@@ -1,10 +1,10 @@
-//! Somebody who has said nothing yet, through every tool that only reads.
+//! A user without a memory, with every read-only tool.
 
 use serde_json::{Value, json};
 
 use super::{Client, rig};
 
-/// What a tool is given.
+/// Arguments for a tool.
 fn arguments(tool: &str) -> Value {
     match tool {
         "search_memories" | "search" | "search_nodes" | "get_context" => json!({"query": "canary"}),

@@ -105,7 +105,7 @@ async fn an_item_is_shown_with_its_words_and_its_history() {
     assert!(rest["items"][0]["id"] != turns["items"][0]["id"] && rest.get("next").is_none(), "{rest}");
     let then = client.call("list_memories", json!({"kind": "turn", "as_of": "1"})).await;
     assert_eq!(then["total"], 1);
-    // The shapes connectors look for.
+    // The fields that connectors look for.
     let results = client.call("search", json!({"query": "Porto"})).await;
     let first = &results["results"][0];
     assert_eq!(first.as_object().unwrap().keys().collect::<Vec<_>>(), ["id", "title", "url"]);
@@ -158,7 +158,7 @@ async fn a_model_proposes_and_the_user_decides() {
         (Some(2), Some("agent")),
         "{waiting}"
     );
-    // What an agent proposed no agent approves, whoever is said to have agreed.
+    // An agent cannot approve an agent's proposal, whoever is said to have agreed.
     let review = asked["review_id"].as_str().unwrap();
     for action in ["approve", "edit"] {
         let mut decide = json!({"action": action, "id": review, "user_said": "yes, go ahead"});
@@ -175,7 +175,7 @@ async fn a_model_proposes_and_the_user_decides() {
     assert!(rig.reasons("me").iter().any(|reason| reason == "relayed by an agent: no, keep it"));
     let undo = json!({"action": "undo", "id": review, "user_said": "wait"});
     assert_eq!(client.call("review_memories", undo).await["total"], 2);
-    // A person decides elsewhere, and then it changes.
+    // A person decides in another interface, and then the core document changes.
     let by_hand = format!("/memory/me/review/{}", update["review_id"].as_str().unwrap());
     let approve = json!({"action": "approve"});
     assert_eq!(rig.ask("POST", &by_hand, &[], Some(&approve)).await.status, 200);
@@ -184,7 +184,7 @@ async fn a_model_proposes_and_the_user_decides() {
     let read = client.result("resources/read", json!({"uri": "memory://review"})).await;
     assert!(read["contents"][0]["text"].as_str().unwrap().contains("waiting"), "{read}");
     assert!(client.result("prompts/get", json!({"name": "review"})).await["messages"].is_array());
-    // Words that were said stay.
+    // Recorded messages stay.
     let turns = client.call("list_memories", json!({"kind": "turn"})).await;
     let said = client.fails("delete_memory", json!({"id": turns["items"][0]["id"]})).await;
     assert!(said.contains("only the user"), "{said}");

@@ -1,4 +1,4 @@
-//! Adding: messages become turns, or entries where nothing is to be read out of them.
+//! Adding memories: messages become turns, or entries if nothing is to be extracted.
 
 use axum::http::Method;
 use jiff::Timestamp;
@@ -20,9 +20,9 @@ use super::whose::{INTERFACE, Ids, named, stretch, wire};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/v1/ping", "Whether a key is good (mem0)", ping),
+        Route::get("/v1/ping", "Checks a key (mem0)", ping),
         Route::post("/v3/memories/add", "Records messages (mem0)", add).keyed().large(),
-        Route::get("/v1/event/{event_id}", "What came of adding (mem0)", event),
+        Route::get("/v1/event/{event_id}", "Result of an add request (mem0)", event),
         Route::of_body(Method::POST, "/v1/memories", "Records messages (mem0, older clients)", add).keyed().large(),
     ]
 }
@@ -132,7 +132,7 @@ fn role(word: &str) -> Result<Role, Fault> {
     }
 }
 
-/// The text of a message, and whether there was something else.
+/// The text of a message, and whether other parts were left out.
 fn text(content: &Value) -> (String, bool) {
     match content {
         Value::String(text) => (text.clone(), false),
@@ -179,7 +179,7 @@ fn add(call: &Call<'_>, asked: Add) -> Result<Added, Fault> {
             left_out.push("messages: parts that are no text".to_owned());
         }
         let role = role(&message.role)?;
-        // A message of nothing but a call of a tool has no words to remember.
+        // A message that consists of tool calls only has no text to record.
         if text.trim().is_empty() && message.content.as_str().is_none() {
             continue;
         }
@@ -237,13 +237,13 @@ struct Event {
     created_at: Option<String>,
 }
 
-/// The longest stretch one request records.
+/// The longest range of events one request records.
 const STRETCH_MAX: Seq = quipu_core::limit::TURNS_PER_REQUEST_MAX as Seq;
 
 fn event(call: &Call<'_>, _: NoQuery) -> Result<Event, Fault> {
     let id = call.part("event_id")?;
     let (user, stretch) = named(call, id, "event_id")?;
-    let missing = || Error::NotFound(format!("there is no event {id:?}"));
+    let missing = || Error::NotFound(format!("unknown event {id:?}"));
     let ends =
         stretch.split_once('-').and_then(|(first, last)| Some((first.parse::<Seq>().ok()?, last.parse::<Seq>().ok()?)));
     let (first, last) = ends.filter(|(first, last)| first <= last && last - first < STRETCH_MAX).ok_or_else(missing)?;

@@ -1,4 +1,4 @@
-//! Whole users, agents, apps and runs.
+//! Operations on whole users, agents, apps and runs.
 
 use axum::http::Method;
 use quipu_core::id::{Seq, UserId};
@@ -17,11 +17,11 @@ use super::super::people::deleted_once;
 use super::record::record;
 use super::whose::{INTERFACE, Ids, entity};
 
-/// Entities on a page: each memory is opened to be counted.
+/// Maximum number of entities on a page, because each memory is opened to be counted.
 const PAGE: usize = 100;
 
 pub(super) fn routes() -> Vec<Route> {
-    let all = "Takes every memory of a user, agent, app or run back (mem0)";
+    let all = "Retracts every memory of a user, agent, app or run (mem0)";
     let whole = "Destroys the memory of a user, agent, app or run (mem0)";
     vec![
         Route::of_query(Method::DELETE, "/v1/memories", all, &[], schema::<EntitiesDeleted>, take_all_back).grave(),
@@ -40,13 +40,13 @@ struct EntitiesDeleted {
     message: &'static str,
 }
 
-/// Whose memories; more may stand in the query.
+/// The entities to delete; the query may have more fields.
 type DeleteQuery = Ids;
 
-/// The name with which mem0's clients mean everybody.
+/// The value with which mem0's clients address all entities.
 const EVERYBODY: &str = "*";
 
-/// Refuses what means every user there is.
+/// Rejects a request that would affect every user.
 fn must_name_somebody(ids: &Ids) -> Result<(), Fault> {
     let names = [&ids.user_id, &ids.agent_id, &ids.app_id, &ids.run_id];
     let named: Vec<&str> = names.into_iter().flatten().map(|name| name.trim()).collect();
@@ -61,7 +61,8 @@ fn must_name_somebody(ids: &Ids) -> Result<(), Fault> {
     .at("user_id"))
 }
 
-/// What came in here of one user is taken back in one step, what was said and all that came of it. It stays in the history.
+/// Reverts everything a user added through this interface, with all that was derived from it, in one step. The history
+/// keeps it.
 fn take_all_back(call: &Call<'_>, asked: DeleteQuery) -> Result<Answered, Fault> {
     if call.bound().is_none() || asked != Ids::default() {
         must_name_somebody(&asked)?;
@@ -70,12 +71,13 @@ fn take_all_back(call: &Call<'_>, asked: DeleteQuery) -> Result<Answered, Fault>
     let done = EntitiesDeleted { message: "Memories deleted successfully!" };
     let own = match entered(call.engine, &user, &call.entry(INTERFACE)) {
         Ok(own) => own,
-        // There is nothing to take back.
+        // Nothing to revert.
         Err(Error::NotFound(_)) => return bytes(&done),
         Err(other) => return Err(other.into()),
     };
     if own.events.is_empty() && own.elsewhere > 0 {
-        let message = "Nothing was deleted: what is remembered of this user came in another way or with another key, and is kept.";
+        let message =
+            "Nothing was deleted: the memories of this user came through another interface or key, and are kept.";
         return bytes(&EntitiesDeleted { message });
     }
     match &asked {
@@ -104,7 +106,7 @@ fn take_all_back(call: &Call<'_>, asked: DeleteQuery) -> Result<Answered, Fault>
     bytes(&done)
 }
 
-/// Events by position, of one session if one is named.
+/// The events to revert, of one session if one is named.
 fn events(all: Vec<(Seq, Option<String>)>, session: Option<&String>) -> Selection {
     let wanted = all.into_iter().filter(|(_, of)| session.is_none_or(|session| of.as_ref() == Some(session)));
     Selection::Events(wanted.map(|(seq, _)| EventRef::Seq(seq)).collect())
@@ -114,7 +116,7 @@ fn reverted(call: &Call<'_>, user: &UserId, selection: Selection) -> Result<(), 
     let options =
         RevertOptions { rationale: Some("every memory was taken back".to_owned()), ..RevertOptions::default() };
     match revert(call.engine, user, &selection, &options, &mut |_| {}) {
-        // There is nothing, or nothing any more.
+        // Nothing is left to revert.
         Ok(_) | Err(Error::NotFound(_) | Error::Refused(_)) => Ok(()),
         Err(other) => Err(other.into()),
     }
@@ -198,7 +200,7 @@ fn delete(call: &Call<'_>, asked: Meant) -> Result<Answered, Fault> {
         "user" => Ids { user_id: Some(name), ..Ids::default() },
         "agent" | "app" | "run" if name == EVERYBODY => Ids { user_id: Some(name), ..Ids::default() },
         "agent" | "app" | "run" => Ids { user_id: Some(format!("{kind}:{name}")), ..Ids::default() },
-        other => return Err(Fault::invalid(format!("there are user, agent, app and run, not {other:?}")).at("kind")),
+        other => return Err(Fault::invalid(format!("must be user, agent, app or run, not {other:?}")).at("kind")),
     };
     must_name_somebody(&ids)?;
     let user = ids.user(call)?;

@@ -1,4 +1,4 @@
-//! The filter language: `{"AND": [{"user_id": "a"}, {"created_at": {"gte": "2026-01-01"}}]}`.
+//! mem0's filter language: `{"AND": [{"user_id": "a"}, {"created_at": {"gte": "2026-01-01"}}]}`.
 
 use quipu_core::time::read as time;
 use serde_json::{Map, Value};
@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 use super::super::super::fault::Fault;
 use super::whose::Ids;
 
-/// Conditions in conditions.
+/// Maximum nesting depth of conditions.
 const DEPTH_MAX: usize = 16;
-/// Stands for any value.
+/// Matches any value.
 const ANY: &str = "*";
 
-/// What a memory must be.
+/// A condition on memories.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Filter {
     All(Vec<Self>),
@@ -20,7 +20,7 @@ pub(super) enum Filter {
     Is { field: String, how: Comparison, value: Value },
 }
 
-/// How a field is compared.
+/// A comparison of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
     Equal,
@@ -35,7 +35,7 @@ pub(super) enum Comparison {
 }
 
 impl Filter {
-    /// Reads what was sent; without conditions everything passes.
+    /// Parses a filter; an absent one matches everything.
     pub(super) fn read(sent: Option<&Value>) -> Result<Self, Fault> {
         match sent {
             None | Some(Value::Null) => Ok(Self::All(Vec::new())),
@@ -43,7 +43,7 @@ impl Filter {
         }
     }
 
-    /// True if a memory passes.
+    /// True if a memory matches.
     pub(super) fn admits(&self, memory: &Map<String, Value>) -> bool {
         match self {
             Self::All(parts) => parts.iter().all(|part| part.admits(memory)),
@@ -53,12 +53,12 @@ impl Filter {
         }
     }
 
-    /// True if everything passes.
+    /// True if everything matches.
     pub(super) fn is_open(&self) -> bool {
         matches!(self, Self::All(parts) if parts.is_empty())
     }
 
-    /// The entities it asks for, each combination once.
+    /// The combinations of entities the filter selects, without duplicates.
     pub(super) fn entities(&self) -> Vec<Ids> {
         let mut users = Vec::new();
         let mut others = Ids::default();
@@ -122,7 +122,7 @@ fn of(sent: &Value, depth: usize) -> Result<Filter, Fault> {
 fn conditions(field: &str, value: &Value) -> Result<Vec<Filter>, Fault> {
     let is = |how, value: &Value| Filter::Is { field: field.to_owned(), how, value: value.clone() };
     match value {
-        // `{"metadata": {"food": "vegan"}}` asks for members of it.
+        // `{"metadata": {"food": "vegan"}}` compares members of the metadata.
         Value::Object(members) if field == "metadata" => {
             let member = |(name, value): (&String, &Value)| conditions(&format!("metadata.{name}"), value);
             Ok(members.iter().map(member).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
@@ -151,7 +151,7 @@ fn how(name: &str) -> Result<Comparison, Fault> {
     })
 }
 
-/// What stands in a field, by the names filters have for it.
+/// The value of a field, under its name in filters.
 fn found(memory: &Map<String, Value>, field: &str) -> Value {
     if let Some(member) = field.strip_prefix("metadata.") {
         return memory.get("metadata").and_then(|all| all.get(member)).cloned().unwrap_or_default();

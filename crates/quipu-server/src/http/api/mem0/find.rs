@@ -1,4 +1,4 @@
-//! Searching and listing.
+//! Searching and listing memories.
 
 use axum::http::Method;
 use quipu_core::id::{ItemKind, UserId};
@@ -17,7 +17,7 @@ use super::filter::Filter;
 use super::record::{Mem0Memory, Record, ignored, is_expired, only, record};
 use super::whose::{Ids, nobody};
 
-/// What is found: stories repeat what they tell of.
+/// Kinds returned. Episodes are left out, because they repeat their turns.
 const KINDS: [ItemKind; 7] = [
     ItemKind::Turn,
     ItemKind::Entry,
@@ -27,7 +27,7 @@ const KINDS: [ItemKind; 7] = [
     ItemKind::Note,
     ItemKind::Tenet,
 ];
-/// Users one request may ask for.
+/// Maximum number of users in one request.
 const USERS_MAX: usize = 16;
 const TOP_K: usize = 10;
 const PAGE: usize = 100;
@@ -35,7 +35,7 @@ const PAGE_MAX: usize = 1000;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::post("/v3/memories/search", "Memories that answer a question (mem0)", search).needs(Scope::Read),
+        Route::post("/v3/memories/search", "Searches memories (mem0)", search).needs(Scope::Read),
         Route::of_both(Method::POST, "/v3/memories", "Memories, the newest first (mem0)", list).needs(Scope::Read),
     ]
 }
@@ -74,7 +74,7 @@ struct SearchResults {
     ignored: Vec<String>,
 }
 
-/// The users whose memories are meant.
+/// The users whose memories are searched.
 fn users(call: &Call<'_>, ids: &Ids, filter: &Filter) -> Result<Vec<UserId>, Fault> {
     let mut all = if *ids == Ids::default() { filter.entities() } else { vec![ids.clone()] };
     if all.is_empty() && call.bound().is_some() {
@@ -123,7 +123,7 @@ fn search(call: &Call<'_>, asked: Search) -> Result<SearchResults, Fault> {
     };
     let top_k = asked.top_k.unwrap_or(TOP_K);
     if !(1..=limit::RECALL_K_MAX).contains(&top_k) {
-        return Err(Fault::invalid(format!("top_k goes from 1 to {}", limit::RECALL_K_MAX)).at("top_k"));
+        return Err(Fault::invalid(format!("top_k must be from 1 to {}", limit::RECALL_K_MAX)).at("top_k"));
     }
     let now = match &asked.reference_date {
         None | Some(Value::Null) => None,
@@ -132,7 +132,7 @@ fn search(call: &Call<'_>, asked: Search) -> Result<SearchResults, Fault> {
     };
     let wrong = || Fault::invalid("reference_date is a date or seconds since 1970").at("reference_date");
     let now = now.map(|now| now.ok_or_else(wrong)).transpose()?;
-    // Words and what is read in them are one memory, and a filter may leave out many.
+    // A message and the facts read in it count as one memory, and a filter may exclude many results.
     let k = if wanted.is_open() { 3 * top_k } else { 10 * top_k.max(100) };
     let mut found: Vec<(f32, Record)> = Vec::new();
     for user in &users {

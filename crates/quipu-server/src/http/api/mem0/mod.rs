@@ -1,8 +1,8 @@
-//! The routes of the mem0 platform, so that its published clients work with another `host`. Their words are kept; what a memory
-//! is, and what becomes of it, is Quipu's.
+//! The routes of the mem0 platform, so that its published clients work with another `host`. The wire format is mem0's;
+//! the semantics of a memory are Quipu's.
 //!
-//! A `user_id` is a user. Without one the memory is that of the agent, app or run: the users `agent:NAME`, `app:NAME` and
-//! `run:NAME`. A memory's id is `USER~ITEM`, so that a path names whose it is.
+//! A `user_id` is a user. Without one the memory is that of the agent, app or run: the users `agent:NAME`, `app:NAME`
+//! and `run:NAME`. The id of a memory is `USER~ITEM`, so that a path names its owner.
 
 mod add;
 mod entities;

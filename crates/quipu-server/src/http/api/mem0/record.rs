@@ -1,4 +1,4 @@
-//! A memory as mem0's clients read it.
+//! The wire format of a mem0 memory.
 
 use jiff::Timestamp;
 use quipu_core::id::UserId;
@@ -10,16 +10,16 @@ use serde_json::{Map, Value, json};
 
 use super::whose::{entity, wire};
 
-/// Fields of a memory that are its own, and not of its metadata.
+/// The fields of a memory, by name.
 pub(super) type Record = Map<String, Value>;
 
-/// The same as an answer of its own.
+/// A memory as a response.
 #[derive(Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
 pub(super) struct MemoryAnswer(#[schemars(with = "Mem0Memory")] pub(super) Record);
 
-/// A memory as mem0's clients read it. A request that names `fields` gets those and the id only.
+/// A memory in mem0's format. A request with `fields` gets those and the id only.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it describes a `Record`")]
 pub(super) struct Mem0Memory {
@@ -34,13 +34,13 @@ pub(super) struct Mem0Memory {
     agent_id: Option<String>,
     #[schemars(skip_serializing_if = "Option::is_none")]
     app_id: Option<String>,
-    /// The session.
+    /// Id of the session.
     #[schemars(skip_serializing_if = "Option::is_none")]
     run_id: Option<String>,
     /// Role of the speaker.
     #[schemars(skip_serializing_if = "Option::is_none")]
     role: Option<String>,
-    /// Free-form JSON of the sender's.
+    /// Free-form JSON supplied by the sender.
     #[schemars(skip_serializing_if = "Option::is_none")]
     metadata: Option<Map<String, Value>>,
     /// Names of categories.
@@ -61,21 +61,21 @@ pub(super) struct Mem0Memory {
     kind: Option<String>,
     #[schemars(skip_serializing_if = "Option::is_none")]
     trust: Option<quipu_core::event::Trust>,
-    /// Of a search: the score.
+    /// Score; only in search results.
     #[schemars(skip_serializing_if = "Option::is_none")]
     score: Option<f32>,
-    /// Of a search: what the score consists of.
+    /// The parts of the score; only in search results.
     #[schemars(skip_serializing_if = "Option::is_none")]
     score_breakdown: Option<quipu_core::recall::Contributions>,
-    /// Of a search: the confidence, 0 to 1.
+    /// Confidence, 0 to 1; only in search results.
     #[schemars(skip_serializing_if = "Option::is_none")]
     confidence: Option<f64>,
-    /// Of a change: fields of the request that had no effect.
+    /// Fields of the request that had no effect; only in responses to changes.
     #[schemars(skip_serializing_if = "Option::is_none")]
     ignored: Option<Vec<String>>,
 }
 
-/// A memory of a user.
+/// The record of a user's memory.
 pub(super) fn record(user: &UserId, told: &MemoryView) -> Record {
     let (kind, name) = entity(user);
     let about = |field: &str| told.about.get(field).cloned().unwrap_or_default();
@@ -106,13 +106,13 @@ pub(super) fn record(user: &UserId, told: &MemoryView) -> Record {
     members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// True once its sender's last day for it is over.
+/// True if the sender's expiration date has passed.
 pub(super) fn is_expired(told: &MemoryView, now: Timestamp) -> bool {
     let last = told.about.get("expiration_date").and_then(Value::as_str).and_then(time);
     last.is_some_and(|last| last.checked_add(jiff::SignedDuration::from_hours(24)).is_ok_and(|end| end <= now))
 }
 
-/// Only some fields of it; its id always.
+/// Keeps the id and the named fields only.
 pub(super) fn only(mut record: Record, fields: Option<&[String]>) -> Record {
     if let Some(fields) = fields {
         record.retain(|name, _| name == "id" || fields.iter().any(|field| field == name));
@@ -120,9 +120,9 @@ pub(super) fn only(mut record: Record, fields: Option<&[String]>) -> Record {
     record
 }
 
-/// Names of what was asked and is not done, so that nobody takes it for done.
+/// Names of fields that were sent but have no effect, so that a client does not rely on them.
 pub(super) fn ignored(rest: &Record) -> Vec<String> {
-    // What only says which version of the protocol is spoken asks for nothing.
+    // Fields that only select a version of the protocol are not reported.
     const EMPTY: [&str; 8] =
         ["api_version", "async_mode", "output_format", "org_id", "project_id", "org_name", "project_name", "version"];
     rest.iter()

@@ -1,4 +1,4 @@
-//! Single memories: read, said in other words, taken back, rated; and several of them at once.
+//! Single memories and batches: read, edit, delete, rate.
 
 use std::collections::BTreeMap;
 
@@ -17,19 +17,27 @@ use super::super::frame::{Call, Route};
 use super::record::{MemoryAnswer, Record, ignored, record};
 use super::whose::{must_be_own, named};
 
-/// Memories one request may change.
+/// Maximum number of memories in a batch.
 const BATCH_MAX: usize = 1000;
 
 pub(super) fn routes() -> Vec<Route> {
     let (path, batch) = ("/v1/memories/{memory_id}", "/v1/batch");
     vec![
         Route::get(path, "A memory (mem0)", get),
-        Route::of_body(Method::PUT, path, "Says a memory in other words (mem0)", put),
-        Route::of_query(Method::DELETE, path, "Takes a memory back (mem0)", &[], schema::<MemoriesChanged>, delete)
+        Route::of_body(Method::PUT, path, "Changes a memory (mem0)", put),
+        Route::of_query(
+            Method::DELETE,
+            path,
+            "Deletes a memory; the history keeps it (mem0)",
+            &[],
+            schema::<MemoriesChanged>,
+            delete,
+        )
+        .grave(),
+        Route::get("/v1/memories/{memory_id}/history", "Earlier versions of a memory (mem0)", history),
+        Route::of_body(Method::PUT, batch, "Changes several memories (mem0)", put_all),
+        Route::of_body(Method::DELETE, batch, "Deletes several memories; the history keeps them (mem0)", delete_all)
             .grave(),
-        Route::get("/v1/memories/{memory_id}/history", "What a memory said before (mem0)", history),
-        Route::of_body(Method::PUT, batch, "Says several memories in other words (mem0)", put_all),
-        Route::of_body(Method::DELETE, batch, "Takes several memories back (mem0)", delete_all).grave(),
         Route::post("/v1/feedback", "Rates a memory (mem0)", feedback),
     ]
 }
@@ -66,7 +74,7 @@ struct Change {
     rest: Map<String, Value>,
 }
 
-/// What was sent, also where it is null.
+/// Deserializes a field, distinguishing null from absence.
 fn sent<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(field).map(Some)
 }
@@ -87,7 +95,7 @@ fn put(call: &Call<'_>, asked: Change) -> Result<MemoryAnswer, Fault> {
 fn change(call: &Call<'_>, user: &UserId, item: &str, asked: Change) -> Result<Record, Fault> {
     let told = memory(call.engine, user, item)?;
     if told.about.get("immutable") == Some(&Value::Bool(true)) {
-        return Err(Error::Refused("this memory was added as one that may not be changed".to_owned()).into());
+        return Err(Error::Refused("this memory was added as immutable".to_owned()).into());
     }
     let mut about = Map::new();
     if let Some(metadata) = asked.metadata {
@@ -180,7 +188,7 @@ struct BatchRequest {
 }
 
 impl BatchRequest {
-    /// Whose each is, once all of them are known to be there.
+    /// Resolves the entries of the batch; fails if any of them is unknown.
     fn found(self, call: &Call<'_>) -> Result<Vec<(UserId, String, Change)>, Fault> {
         if self.memories.is_empty() || self.memories.len() > BATCH_MAX {
             return Err(Fault::invalid(format!("1 to {BATCH_MAX} memories at once")).at("memories"));

@@ -1,4 +1,4 @@
-//! Whose memory a request means, and the names of memories on the wire.
+//! Resolves the user a request addresses, and the ids of memories on the wire.
 
 use quipu_core::id::{ItemId, UserId};
 use quipu_engine::first_foreign;
@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 use super::super::super::fault::Fault;
 use super::super::frame::Call;
 
-/// The name of this interface in the headers of events.
+/// Name of this interface in the headers of events.
 pub(super) const INTERFACE: &str = "mem0";
-/// Between the user and the item in a memory's id: no user's name has it, and no client encodes it in a path.
+/// Separates user and item in the id of a memory: not valid in a user id, and not escaped in a path.
 const BETWEEN: char = '~';
-/// Kinds of entities besides users, as they begin the name of a user.
+/// Kinds of entities besides users; each is a prefix of user ids.
 pub(super) const OTHERS: [&str; 3] = ["agent", "app", "run"];
 
 /// The entities a request names.
@@ -26,7 +26,7 @@ pub(super) struct Ids {
 }
 
 impl Ids {
-    /// The same, with what stands in filters where nothing else is said.
+    /// Fills in entities that are missing here from the filters.
     pub(super) fn or(self, filters: Option<&Map<String, Value>>) -> Self {
         let named = |name: &str| filters.and_then(|all| Some(all.get(name)?.as_str()?.to_owned()));
         Self {
@@ -37,7 +37,7 @@ impl Ids {
         }
     }
 
-    /// The user whose memory it is: the one that is named, else the key's, else one made of the first other name.
+    /// The user addressed: the named one, else the key's, else one made from the first other entity.
     pub(super) fn user(&self, call: &Call<'_>) -> Result<UserId, Fault> {
         if let Some(user) = &self.user_id {
             return call.user_named(user, "user_id");
@@ -51,7 +51,7 @@ impl Ids {
         call.user_named(&format!("{kind}:{name}"), &format!("{kind}_id"))
     }
 
-    /// True if it names more than whose memory it is.
+    /// True if it names other entities besides the one that owns the memory.
     pub(super) fn is_narrower(&self, user: &UserId) -> bool {
         let (kind, _) = entity(user);
         let beside = |of: &str, name: &Option<String>| name.is_some() && kind != of;
@@ -59,7 +59,7 @@ impl Ids {
     }
 }
 
-/// Refuses to take back a memory that came in elsewhere, or with another key.
+/// Refuses to delete a memory that was added through another interface or with another key.
 pub(super) fn must_be_own(call: &Call<'_>, user: &UserId, items: &[String]) -> Result<(), Fault> {
     match first_foreign(call.engine, user, items, &call.entry(INTERFACE))? {
         None => Ok(()),
@@ -71,23 +71,23 @@ pub(super) fn must_be_own(call: &Call<'_>, user: &UserId, items: &[String]) -> R
     }
 }
 
-/// Nobody is named.
+/// The error for a request that names no entity.
 pub(super) fn nobody() -> Fault {
-    Fault::invalid("whose memory? name user_id, agent_id, app_id or run_id").at("user_id")
+    Fault::invalid("no entity: give user_id, agent_id, app_id or run_id").at("user_id")
 }
 
-/// What a user is to others: a kind and a name.
+/// The entity a user represents: its kind and its name.
 pub(super) fn entity(user: &UserId) -> (&'static str, String) {
     let other = OTHERS.iter().find_map(|kind| Some((*kind, user.as_str().strip_prefix(kind)?.strip_prefix(':')?)));
     other.map_or_else(|| ("user", user.to_string()), |(kind, name)| (kind, name.to_owned()))
 }
 
-/// A memory's id.
+/// The id of a memory on the wire.
 pub(super) fn wire(user: &UserId, item: ItemId) -> String {
     format!("{user}{BETWEEN}{item}")
 }
 
-/// Something of a user, by its name on the wire. A bare name is of the caller's own user.
+/// Resolves an id on the wire. An id without a user belongs to the caller's own user.
 pub(super) fn named(call: &Call<'_>, id: &str, param: &str) -> Result<(UserId, String), Fault> {
     match id.rsplit_once(BETWEEN) {
         Some((user, item)) => Ok((call.user_named(user, param)?, item.to_owned())),
@@ -95,7 +95,7 @@ pub(super) fn named(call: &Call<'_>, id: &str, param: &str) -> Result<(UserId, S
     }
 }
 
-/// The name of a stretch of the ledger.
+/// The id of a range of events.
 pub(super) fn stretch(user: &UserId, first: u64, last: u64) -> String {
     format!("{user}{BETWEEN}{first}-{last}")
 }

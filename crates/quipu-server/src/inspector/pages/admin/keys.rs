@@ -5,11 +5,11 @@ use quipu_core::id::UserId;
 use quipu_engine::keys::{KeyShown, NewKey};
 use quipu_engine::ports::Scope;
 
-use super::super::frame::{Frame, Page, PageContext, PageResult, page};
-use super::super::shown;
 use crate::http::Fault;
+use crate::inspector::frame::{Frame, Page, PageContext, PageResult, page};
+use crate::inspector::shown;
 
-pub(super) fn pages() -> Vec<Page> {
+pub(in crate::inspector::pages) fn pages() -> Vec<Page> {
     vec![
         Page::get("/ui/server/keys", Scope::Admin, keys),
         Page::post("/ui/server/keys", Scope::Admin, create),

@@ -4,11 +4,11 @@ use askama::Template;
 use quipu_engine::ports::Scope;
 use quipu_engine::status;
 
-use super::super::frame::{Frame, Page, PageContext, PageResult, page};
-use super::super::shown;
 use crate::http::Fault;
+use crate::inspector::frame::{Frame, Page, PageContext, PageResult, page};
+use crate::inspector::shown;
 
-pub(super) fn pages() -> Vec<Page> {
+pub(in crate::inspector::pages) fn pages() -> Vec<Page> {
     vec![Page::get("/ui/server/doctor", Scope::Read, doctor)]
 }
 

@@ -9,14 +9,14 @@ use quipu_engine::{
     origins,
 };
 
-use super::super::frame::{Frame, Page, PageContext, PageResult, page};
-use super::super::shown;
 use crate::http::Fault;
+use crate::inspector::frame::{Frame, Page, PageContext, PageResult, page};
+use crate::inspector::shown;
 
 /// Most imports listed, the most recent first.
 const IMPORTS: usize = 200;
 
-pub(super) fn pages() -> Vec<Page> {
+pub(in crate::inspector::pages) fn pages() -> Vec<Page> {
     vec![
         Page::get("/ui/u/{user_id}/upkeep", Scope::Read, upkeep),
         Page::post("/ui/u/{user_id}/upkeep", Scope::Write, done),
@@ -48,15 +48,15 @@ struct Upkeep {
 
 fn about(step: MaintenanceStep) -> &'static str {
     match step {
-        MaintenanceStep::Read => "Rules read what was recorded and not read",
-        MaintenanceStep::Study => "A language model reads what it has not read",
-        MaintenanceStep::Summarize => "Exchanges of sessions are told",
-        MaintenanceStep::Episodes => "Sessions that are over become episodes",
-        MaintenanceStep::Hits => "What was shown is written down",
-        MaintenanceStep::Evolve => "What recurs is proposed as a category",
-        MaintenanceStep::Reflect => "Notes are taken, lines of the self-model proposed",
-        MaintenanceStep::Compact => "Duplicates are folded, what is cold is put aside",
-        MaintenanceStep::Files => "Plain files are brought level with the ledger",
+        MaintenanceStep::Read => "Reads new sources with rules",
+        MaintenanceStep::Study => "Reads new sources with a language model",
+        MaintenanceStep::Summarize => "Summarises closed exchanges of sessions",
+        MaintenanceStep::Episodes => "Turns finished sessions into episodes",
+        MaintenanceStep::Hits => "Records how often items were shown",
+        MaintenanceStep::Evolve => "Proposes recurring content as categories",
+        MaintenanceStep::Reflect => "Takes notes, proposes lines of the self-model",
+        MaintenanceStep::Compact => "Folds duplicates, promotes facts, demotes unused items",
+        MaintenanceStep::Files => "Updates the plain files",
     }
 }
 
