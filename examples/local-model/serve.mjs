@@ -1,6 +1,6 @@
-// A small OpenAI-compatible server over a GGUF file, to try Quipu with a model on this machine. Opt-in; no build needs it.
+// A small OpenAI-compatible server for a GGUF file, to try Quipu with a local model. Optional; no build needs it.
 //
-//   node serve.mjs MODEL.gguf [PORT]        speaks POST /v1/chat/completions (plain, streamed, json_schema) and GET /v1/models
+//   node serve.mjs MODEL.gguf [PORT]        serves POST /v1/chat/completions (plain, streamed, json_schema) and GET /v1/models
 import { createServer } from "node:http";
 import { getLlama, LlamaChatSession } from "node-llama-cpp";
 
@@ -9,7 +9,7 @@ const llama = await getLlama({ gpu: false, build: "never", logLevel: "error" });
 const model = await llama.loadModel({ modelPath: path });
 const context = await model.createContext({ contextSize: 4096, threads: 1 });
 const sequence = context.getSequence();
-let last = Promise.resolve(); // one answer at a time
+let last = Promise.resolve(); // one response at a time
 
 async function answer(asked, onTextChunk) {
   const system = asked.messages.filter((m) => m.role === "system").map((m) => m.content).join("\n");

@@ -1,4 +1,4 @@
-"""A real server for every test: `QUIPU` names the binary."""
+"""Fixtures that run the tests against a real server. `QUIPU` is the path of the binary."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def memory(base_url: str) -> Iterator[Quipu]:
-    # A debug build on a busy machine takes longer than a person would wait.
+    # A debug build on a busy machine is slow.
     with Quipu(base_url, timeout=120) as client:
         yield client

@@ -1,4 +1,4 @@
-"""No route of the server's without a method, no field without an argument; and one client for both ways to call it."""
+"""Checks that each route has a method and each field an argument, and that both clients agree."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from quipu import AsyncQuipu, Quipu
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 import make_sync  # noqa: E402
 
-#: Read by machines, or spoken in another protocol: nobody calls these through this client.
+#: Routes for monitoring or other protocols, which this client does not cover.
 NOT_FOR_CALLERS = re.compile(r"^/(health/(live|maintenance)$|metrics$|v1/|v2/|v3/|store|mcp|proxy|$)")
-#: Methods that ask nothing of their own.
+#: Methods without a route of their own.
 BESIDE_ROUTES = {"close", "each", "each_event", "live_events"}
-#: Arguments under another name than the field has.
+#: Arguments whose names differ from those of the fields.
 RENAMED = {"from_": "from", "k": "K", "proposed_name": "proposedName"}
 
 
 def asked(name: str, method: Callable[..., Any]) -> tuple[str, str, set[str], set[str]]:
-    """What a method sends when it is given something for each argument: method, path, fields, parameters."""
+    """Calls a method with a value for each argument and returns the method, path, fields and parameters it sends."""
     seen: list[httpx.Request] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -61,7 +61,7 @@ def test_every_route_has_a_method_and_every_field_an_argument(memory: Quipu) -> 
     for name, method in inspect.getmembers(Quipu, inspect.isfunction):
         if not name.startswith("_") and name not in BESIDE_ROUTES:
             verb, path, fields, parameters = asked(name, method)
-            assert (verb, path) not in routes, f"{name} asks what another method asks"
+            assert (verb, path) not in routes, f"{name} calls the route of another method"
             routes[verb, path] = name, fields, parameters
     described = {
         (verb.upper(), path): operation

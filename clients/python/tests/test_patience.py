@@ -1,4 +1,4 @@
-"""What is sent again, and what is not: against a server that fails as it is told."""
+"""Tests of retries against a server with scripted failures."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def done() -> httpx.Response:
 @pytest.mark.parametrize(
     ("call", "answers", "sent"),
     [
-        # The server says it did nothing: whatever it is, it is asked again.
+        # The server reports that nothing happened: any request is retried.
         (lambda memory: memory.erase("ines", ["1"]), [busy(), done()], 2),
         (lambda memory: memory.core("ines"), [busy(), busy(), done()], 3),
-        # Nobody knows what happened: only what may be sent twice.
+        # The outcome is unknown: only repeatable requests are retried.
         (lambda memory: memory.add_entry("ines", "a", "b"), [httpx.ReadTimeout("late"), done()], 2),
         (lambda memory: memory.retrieve("Porto?"), [httpx.ReadError("cut"), done()], 2),
     ],
@@ -50,7 +50,7 @@ def test_it_is_sent_again(call: Callable[[Quipu], object], answers: list[httpx.R
     memory, seen = failing(*answers)
     call(memory)
     assert len(seen) == sent
-    assert len({request.headers.get("idempotency-key") for request in seen}) == 1, "one key for all tries"
+    assert len({request.headers.get("idempotency-key") for request in seen}) == 1, "one key for all attempts"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Against a real server: what a user does first, and what the answers hold."""
+"""Tests against a real server: the quick start, and the types of responses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_the_quick_start_runs_as_it_is_written(base_url: str, capsys: pytest.Cap
 
 
 def fits(value: Any, kind: Any, where: str) -> None:
-    """Fails where a value is not of the type it is said to have."""
+    """Fails if a value does not match its declared type."""
     if is_typeddict(kind):
         assert isinstance(value, Mapping), where
         hints = get_type_hints(kind)
@@ -50,7 +50,7 @@ def fits(value: Any, kind: Any, where: str) -> None:
     elif origin is dict:
         assert isinstance(value, dict), where
     elif origin is Union or str(origin) == "<class 'types.UnionType'>":
-        # Every union here is of one type and None.
+        # Every union is of one type and None.
         if value is not None:
             fits(value, next(one for one in get_args(kind) if one is not type(None)), where)
     elif kind is float:

@@ -1,4 +1,4 @@
-"""Makes `_sync.py` of `_async.py`, so that there is one client to change: `python tools/make_sync.py`."""
+"""Generates `_sync.py` from `_async.py`: `python tools/make_sync.py`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[1] / "src/quipu"
-HEAD = '"""The client that waits. Made of `_async.py` by `tools/make_sync.py`: change that one."""\n'
-#: Patterns and what takes their place, in this order.
+HEAD = '"""Blocking client. Generated from `_async.py` by `tools/make_sync.py`; do not edit."""\n'
+#: Patterns and their replacements, applied in this order.
 SAME_BUT = [
     (r'\A""".*?"""\n', HEAD),
     (r"\basync (def|with|for)\b", r"\1"),

@@ -1,14 +1,14 @@
-/** Anything that went wrong. */
+/** Base class of all errors of this client. */
 export class QuipuError extends Error {
   override name = "QuipuError";
 }
 
-/** The server cannot be reached, or did not answer in time. A write may have happened. */
+/** The server is unreachable or did not respond in time. A write may have taken effect. */
 export class NotReached extends QuipuError {
   override name = "NotReached";
 }
 
-/** The word for why a server said no. */
+/** The machine-readable reason of a refusal. */
 export type RefusalType =
   | "invalid_request_error"
   | "request_too_large"
@@ -25,27 +25,27 @@ export type RefusalType =
   | "api_error"
   | "unknown";
 
-/** The server's answer was no; `type` says why. */
+/** The server refused the request; `type` gives the reason. */
 export class Refusal extends QuipuError {
   override name = "Refusal";
   readonly type: RefusalType;
-  /** The same, finer. */
+  /** A more specific error code. */
   readonly code: string;
-  /** The field, parameter or header that is wrong. */
+  /** The invalid field, parameter or header. */
   readonly param: string | undefined;
-  /** The name of the request, as it stands in the server's log. */
+  /** The request id, as in the server's log. */
   readonly requestId: string | undefined;
-  /** True if the same may succeed later. */
+  /** True if the same request may succeed later. */
   readonly retryable: boolean;
-  /** The token that confirms a destruction, where it was refused for want of one. */
+  /** If an erasure or deletion needs confirmation: the token to confirm it. */
   readonly confirm: string | undefined;
-  /** What it would destroy. */
+  /** If an erasure or deletion needs confirmation: what it would destroy. */
   readonly preview: Record<string, unknown> | undefined;
 
   constructor(
     readonly status: number,
     body: unknown,
-    /** Seconds until then, if the server knows. */
+    /** Seconds to wait before a retry, if the server gave them. */
     readonly retryAfter: number | undefined,
   ) {
     const error = ((body as { error?: Record<string, unknown> } | undefined)?.error ?? {}) as Record<string, unknown>;

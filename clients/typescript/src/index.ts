@@ -1,8 +1,8 @@
 /**
- * A client for Quipu, a memory for assistants. Every method is one route of the server's API, with its fields as they are sent.
+ * A client for Quipu, a memory for assistants. Each method calls one route of the server's API, with its field names.
  *
- * Requests that may be sent twice without harm are sent again when the server is busy or not reached, and writes that take an
- * idempotency key get one of their own.
+ * Requests that are safe to repeat are retried when the server is busy or unreachable. Writes that accept an
+ * idempotency key get a generated one by default.
  */
 
 import type { components, paths } from "./api.js";
@@ -14,17 +14,17 @@ export type { ConditionalOptions, Options, WriteOptions } from "./wire.js";
 
 type Verb = "get" | "post" | "patch" | "delete";
 type Operation<P extends keyof paths, V extends Verb> = V extends keyof paths[P] ? paths[P][V] : never;
-/** What is sent to a route in its body. */
+/** The request body of a route. */
 export type Body<P extends keyof paths, V extends Verb = "post"> =
   Operation<P, V> extends { requestBody?: infer Sent }
     ? NonNullable<Sent> extends { content: { "application/json": infer Json } }
       ? Json
       : never
     : never;
-/** What is asked of a route in its query. */
+/** The query parameters of a route. */
 export type Query<P extends keyof paths> =
   Operation<P, "get"> extends { parameters: { query?: infer Asked } } ? NonNullable<Asked> : Record<string, never>;
-/** What a route answers. */
+/** The response body of a route. */
 export type Answer<P extends keyof paths, V extends Verb> =
   Operation<P, V> extends { responses: { 200: { content: { "application/json": infer Json } } } } ? Json : never;
 
@@ -52,14 +52,14 @@ export class Quipu {
     return (await this.#wire.send({ ...sent, method: "POST", path })) as Answer<P, "post">;
   }
 
-  // What is said.
+  // Recording.
 
-  /** Records what was said, all of it or nothing. */
+  /** Records messages, all or none. */
   addTurns(userId: string, body: Body<"/memory/{user_id}/turns">, options: WriteOptions = {}) {
     return this.#post("/memory/{user_id}/turns", { parts: [userId], body, keyed: true, options });
   }
 
-  /** Records what was said in a session. */
+  /** Records messages of a session. */
   addSessionTurns(
     userId: string,
     sessionId: string,
@@ -70,29 +70,29 @@ export class Quipu {
     return this.#post("/memory/{user_id}/sessions/{session_id}/turns", { parts, body, keyed: true, options });
   }
 
-  /** Records an entry of a journal, under a topic. */
+  /** Records a journal entry under a topic. */
   addEntry(userId: string, body: Body<"/memory/{user_id}/entries">, options: WriteOptions = {}) {
     return this.#post("/memory/{user_id}/entries", { parts: [userId], body, keyed: true, options });
   }
 
-  /** Hands in ready-made items; what does not pass the gate is in `rejected`, with its reason. */
+  /** Writes items. Items the gate does not accept are listed in `rejected`, with the reason. */
   write(body: Body<"/memory/write">, options: WriteOptions = {}) {
     return this.#post("/memory/write", { body, keyed: true, options });
   }
 
-  // What is known.
+  // Recall and the core document.
 
-  /** What answers a question, by tier, best first. */
+  /** Items that answer a question, by tier, best first. */
   retrieve(body: Body<"/memory/retrieve">) {
     return this.#post("/memory/retrieve", { body, reads: true });
   }
 
-  /** The block of memory for a prompt: for a question, or for the next reply of a session. */
+  /** The block of memory for a prompt: the pack for a question, or the context of a session. */
   context(userId: string, body: Body<"/memory/{user_id}/context">) {
     return this.#post("/memory/{user_id}/context", { parts: [userId], body, reads: true });
   }
 
-  /** A pack, made again from its id. */
+  /** Recreates a pack from its id. */
   pack(userId: string, packId: string) {
     return this.#get("/memory/{user_id}/packs/{pack_id}", { parts: [userId, packId] });
   }
@@ -102,21 +102,21 @@ export class Quipu {
     return this.#get("/memory/{user_id}", { parts: [userId], query });
   }
 
-  /** Patches the core document, as its user. */
+  /** Patches the core document on the user's behalf. */
   patchCore(userId: string, body: Body<"/memory/{user_id}/events">, options: WriteOptions = {}) {
     const idempotencyKey = options.idempotencyKey ?? body.id;
     const keyed = idempotencyKey ? { ...options, idempotencyKey } : options;
     return this.#post("/memory/{user_id}/events", { parts: [userId], body, keyed: true, options: keyed });
   }
 
-  /** Episodes, those nearest to topics and places of the core document first. */
+  /** Episodes, those nearest to the given topics and paths of the core document first. */
   episodes(userId: string, query: Query<"/memory/{user_id}/episodes"> = {}) {
     return this.#get("/memory/{user_id}/episodes", { parts: [userId], query });
   }
 
-  // Lists. `each` goes through all pages of one.
+  // Lists. `each` iterates over all pages of a list.
 
-  /** Facts that hold, the most important first. */
+  /** Current facts, most important first. */
   facts(userId: string, query: Query<"/memory/{user_id}/facts"> = {}) {
     return this.#get("/memory/{user_id}/facts", { parts: [userId], query });
   }
@@ -141,22 +141,22 @@ export class Quipu {
     return this.#get("/memory/{user_id}/sessions", { parts: [userId], query });
   }
 
-  /** What is known topic by topic, the newest first. */
+  /** Topic memories, newest first. */
   topics(userId: string, query: Query<"/memory/{user_id}/topics"> = {}) {
     return this.#get("/memory/{user_id}/topics", { parts: [userId], query });
   }
 
-  /** Values that cannot both hold. */
+  /** Conflicting values. */
   conflicts(userId: string, query: Query<"/memory/{user_id}/conflicts"> = {}) {
     return this.#get("/memory/{user_id}/conflicts", { parts: [userId], query });
   }
 
-  /** What waits for a person. */
+  /** The review queue. */
   review(userId: string, query: Query<"/memory/{user_id}/review"> = {}) {
     return this.#get("/memory/{user_id}/review", { parts: [userId], query });
   }
 
-  /** Every entry of a list, page by page: `memory.each((query) => memory.facts("ines", query))`. */
+  /** Iterates over all entries of a list, page by page: `memory.each((query) => memory.facts("ines", query))`. */
   async *each<Item>(of: (query: { after?: string }) => Promise<Page<Item>>): AsyncGenerator<Item, void, undefined> {
     for (let after: string | null | undefined; ; ) {
       const page = await of(after ? { after } : {});
@@ -166,14 +166,14 @@ export class Quipu {
     }
   }
 
-  // Single things.
+  // Sessions and items.
 
-  /** What is known in all: active topics, and what is not to be forgotten. */
+  /** The global memory: active topics and permanent facts. */
   globalMemory(userId: string) {
     return this.#get("/memory/{user_id}/global", { parts: [userId] });
   }
 
-  /** What a session knows of itself: base truth, turn log, raw window, artifacts. */
+  /** The state of a session: base truth, turn log, raw window and artifacts. */
   session(userId: string, sessionId: string, query: Query<"/memory/{user_id}/sessions/{session_id}"> = {}) {
     return this.#get("/memory/{user_id}/sessions/{session_id}", { parts: [userId, sessionId], query });
   }
@@ -188,7 +188,7 @@ export class Quipu {
     return this.#get("/memory/{user_id}/items/{item_id}/why", { parts: [userId, itemId] });
   }
 
-  /** Pins, rates or scores an item, or says it in other words. */
+  /** Pins, rates, scores or rewords an item. */
   async changeItem(
     userId: string,
     itemId: string,
@@ -200,40 +200,40 @@ export class Quipu {
     return answer as Answer<typeof path, "patch">;
   }
 
-  /** Says until when a fact held. */
+  /** Ends the validity of a fact at a given time. */
   closeFact(body: Body<"/memory/profile/version">, options: ConditionalOptions = {}) {
     return this.#post("/memory/profile/version", { body, options });
   }
 
-  // What happened, and how it is taken back.
+  // History and undo.
 
   /** A page of events, oldest first. */
   events(userId: string, query: Query<"/memory/{user_id}/events"> = {}) {
     return this.#get("/memory/{user_id}/events", { parts: [userId], query });
   }
 
-  /** Every event after a position, and then each as it comes; nothing is told twice. `break` ends it. */
+  /** Streams the events after a position, then new ones as they are recorded. `break` ends the stream. */
   liveEvents(userId: string, after = 0) {
     const ask: Ask = { method: "GET", path: "/memory/{user_id}/events", parts: [userId] };
     return this.#wire.events<Schemas["LogEntry"]>(ask, after);
   }
 
-  /** What differs between two versions. */
+  /** Differences between two versions. */
   diff(userId: string, query: Query<"/memory/{user_id}/diff">) {
     return this.#get("/memory/{user_id}/diff", { parts: [userId], query });
   }
 
-  /** Who changed a place of the core document, or an item. */
+  /** Events that changed a path of the core document, or an item. */
   blame(userId: string, query: Query<"/memory/{user_id}/blame">) {
     return this.#get("/memory/{user_id}/blame", { parts: [userId], query });
   }
 
-  /** Whether the ledger is what was written; with a pin (`12:4f0c…`), also whether it is whole. */
+  /** Verifies the ledger; with a pin (`12:4f0c…`), also that no event up to the pin is missing. */
   verify(userId: string, query: Query<"/memory/{user_id}/verify"> = {}) {
     return this.#get("/memory/{user_id}/verify", { parts: [userId], query });
   }
 
-  /** Takes events back, or shows what that would do. */
+  /** Reverts events, or previews a revert. */
   revert(userId: string, body: Body<"/memory/{user_id}/revert">, options: ConditionalOptions = {}) {
     return this.#post("/memory/{user_id}/revert", { parts: [userId], body, options });
   }
@@ -243,14 +243,14 @@ export class Quipu {
     return this.#post("/memory/{user_id}/pick", { parts: [userId], body });
   }
 
-  /** Copies a memory, up to a version, to a user that has none. */
+  /** Copies a memory, up to a version, to a user without one. */
   fork(userId: string, body: Body<"/memory/{user_id}/fork">) {
     return this.#post("/memory/{user_id}/fork", { parts: [userId], body });
   }
 
-  // What people decide.
+  // Review, corrections and deletion.
 
-  /** Decides on something that waits. */
+  /** Decides an entry of the review queue. */
   decide(
     userId: string,
     reviewId: string,
@@ -260,85 +260,88 @@ export class Quipu {
     return this.#post("/memory/{user_id}/review/{review_id}", { parts: [userId, reviewId], body, options });
   }
 
-  /** Makes items of one kind one. */
+  /** Merges items of one kind. */
   merge(userId: string, body: Body<"/memory/{user_id}/merge">, options: ConditionalOptions = {}) {
     return this.#post("/memory/{user_id}/merge", { parts: [userId], body, options });
   }
 
-  /** Takes an item back; the history keeps it. */
+  /** Retracts an item; the history keeps it. */
   retract(userId: string, body: Body<"/memory/{user_id}/retract">, options: ConditionalOptions = {}) {
     return this.#post("/memory/{user_id}/retract", { parts: [userId], body, options });
   }
 
-  /** Destroys the payload of items, events or changes, everywhere; the answer is the receipt. */
+  /** Destroys the payload of items, events or changes everywhere, and returns the receipt. */
   erase(userId: string, body: Body<"/memory/{user_id}/erase">, options: ConditionalOptions = {}) {
     return this.#post("/memory/{user_id}/erase", { parts: [userId], body, options });
   }
 
-  /** Deletes a user's memory whole; the answer is the receipt. Without `confirm` nothing is deleted: the refusal holds a preview and the token. */
+  /**
+   * Deletes a user's whole memory and returns the receipt. Without `confirm` nothing is deleted: the refusal carries a
+   * preview and the token.
+   */
   async deleteUser(userId: string, { confirm, ...options }: ConditionalOptions & { confirm?: string } = {}) {
     const path = "/memory/{user_id}";
     return (await this.#wire.send({ method: "DELETE", path, parts: [userId], query: { confirm }, options })) as Answer<typeof path, "delete">;
   }
 
-  // Handing a memory on.
+  // Export and import.
 
-  /** Everything, in a shape others read: a text to be written to a file. */
+  /** Exports a memory as text. */
   async export(userId: string, query: Query<"/memory/{user_id}/export"> = {}) {
     const ask: Ask = { method: "GET", path: "/memory/{user_id}/export", parts: [userId], query, reads: true, asText: true };
     return (await this.#wire.send(ask)) as string;
   }
 
-  /** Takes up what another system wrote: its text, or an archive in base64. */
+  /** Imports a file of another system, as text or as an archive in base64. */
   importFile(userId: string, body: Body<"/memory/{user_id}/import">) {
     return this.#post("/memory/{user_id}/import", { parts: [userId], body });
   }
 
-  // How a memory grows.
+  // Consolidation.
 
-  /** Makes a category of what recurs. */
+  /** Promotes a pattern to a category. */
   promote(userId: string, body: Body<"/memory/{user_id}/schema/promote">, options: WriteOptions = {}) {
     return this.#post("/memory/{user_id}/schema/promote", { parts: [userId], body, keyed: true, options });
   }
 
-  /** Folds what says the same, and puts what is cold aside. */
+  /** Folds duplicates, promotes recurring facts and demotes unused items. */
   compact(body: Body<"/memory/compact"> = {}, options: ConditionalOptions = {}) {
     return this.#post("/memory/compact", { body, options });
   }
 
-  // Keys, and the server itself.
+  // Keys and server status.
 
   /** Every key, without secrets. */
   keys() {
     return this.#get("/keys");
   }
 
-  /** Makes a key; its secret is in this answer and nowhere else. */
+  /** Creates a key. The secret is returned only once, in this response. */
   createKey(body: Body<"/keys">) {
     return this.#post("/keys", { body });
   }
 
-  /** Takes a key back. */
+  /** Revokes a key. */
   async revokeKey(keyId: string) {
     const path = "/keys/{key_id}";
     return (await this.#wire.send({ method: "DELETE", path, parts: [keyId] })) as Answer<typeof path, "delete">;
   }
 
-  /** Whether the store answers and turns find room; refused if not. */
+  /** Readiness: the store responds and the queue of turns has room. Throws a `Refusal` otherwise. */
   ready() {
     return this.#get("/health/ready");
   }
 
-  /** What the server is. */
+  /** Name and version of the server. */
   version() {
     return this.#get("/version");
   }
 
-  /** The description of every route. */
+  /** The OpenAPI document of the server. */
   async openapi() {
     return (await this.#get("/openapi.json")) as Record<string, unknown>;
   }
 }
 
-/** The shapes of the API by name. */
+/** The schemas of the API by name. */
 export type Schemas = components["schemas"];

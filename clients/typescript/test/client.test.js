@@ -1,4 +1,4 @@
-// Against a real server: what a user does first, and what comes back.
+// Tests against a real server: the quick start, and the responses.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ let memory;
 
 before(async () => {
   server = await serve();
-  // A debug build on a busy machine takes longer than a person would wait.
+  // A debug build on a busy machine is slow.
   memory = new Quipu({ baseUrl: server.baseUrl, timeout: 120_000 });
 });
 after(() => server.stop());
@@ -44,7 +44,7 @@ test("no route lacks a method, and the types are the server's", async () => {
   const recording = new Quipu({
     fetch: async (url, init) => {
       const path = decodeURIComponent(new URL(url).pathname);
-      assert.ok(!seen.has(`${init.method ?? "GET"} ${path}`), `two methods ask ${path}`);
+      assert.ok(!seen.has(`${init.method ?? "GET"} ${path}`), `two methods call ${path}`);
       seen.add(`${init.method ?? "GET"} ${path}`);
       return answer();
     },

@@ -1,4 +1,4 @@
-// What is sent again, and what is not: against a server that fails as it is told.
+// Tests of retries against a server with scripted failures.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -32,7 +32,7 @@ test("it is sent again where that does no harm", async () => {
     const { memory, seen } = failing(...answers);
     await call(memory);
     assert.equal(seen.length, sent);
-    assert.equal(new Set(seen.map(({ init }) => init.headers["Idempotency-Key"])).size, 1, "one key for all tries");
+    assert.equal(new Set(seen.map(({ init }) => init.headers["Idempotency-Key"])).size, 1, "one key for all attempts");
   }
 });
 

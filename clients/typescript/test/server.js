@@ -1,4 +1,4 @@
-// A real server for the tests: `QUIPU` names the binary.
+// Runs a real server for the tests. `QUIPU` is the path of the binary.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** Starts a server over an empty folder; its address, and how it is ended. */
+/** Starts a server with an empty data folder; returns its address and a function that stops it. */
 export async function serve() {
   const binary = process.env.QUIPU;
   if (!binary) throw new Error("set QUIPU to the binary: `cargo build -p quipu-cli`, then QUIPU=$PWD/target/debug/quipu");

@@ -1,4 +1,4 @@
-// Makes `src/api.ts` of a server's description: `node tools/types.js http://127.0.0.1:7077`.
+// Generates `src/api.ts` from a server's OpenAPI document: `node tools/types.js http://127.0.0.1:7077`.
 
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import openapi, { astToString } from "openapi-typescript";
 
 const FILE = fileURLToPath(new URL("../src/api.ts", import.meta.url));
 const HEAD = "// The types of the API. Made by `tools/types.js` of what the server says: change nothing here.\n\n";
-/** Read by machines, or spoken in another protocol: nobody calls these through this client. */
+/** Routes for monitoring or other protocols, which this client does not cover. */
 export const NOT_FOR_CALLERS = /^\/(health\/(live|maintenance)$|metrics$|v1\/|v2\/|v3\/|store|mcp|proxy|$)/;
 
 /** Adds the names of all schemas that a part of the document refers to. */
@@ -21,13 +21,13 @@ function referenced(part, schemas, names) {
   return names;
 }
 
-/** The types of every route a caller has, as they stand in `src/api.ts`. */
+/** The text of `src/api.ts`: the types of every route this client covers. */
 export async function types(page) {
   const short = structuredClone(page);
   for (const [path, verbs] of Object.entries(short.paths)) {
     if (NOT_FOR_CALLERS.test(path)) delete short.paths[path];
     for (const operation of Object.values(verbs)) {
-      // What is refused is thrown, in one shape.
+      // Refusals are thrown and all have the same type.
       operation.responses = { 200: { description: "", content: operation.responses["200"]?.content } };
       operation.parameters = operation.parameters?.filter((one) => one.in !== "header");
       delete operation.operationId;
@@ -41,7 +41,7 @@ export async function types(page) {
     if (!used.has(name)) delete schemas[name];
   }
   const text = astToString(await openapi(short, { defaultNonNullable: false }));
-  // Methods there are none of say nothing.
+  // Drop entries for methods and headers that do not exist.
   return HEAD + text.replace(/^ +\w+\?: never;\n/gm, "").replace(/^ +headers: \{\n +\[name: string\]: unknown;\n +\};\n/gm, "");
 }
 

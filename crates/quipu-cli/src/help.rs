@@ -1,6 +1,6 @@
 //! Help of the program as a whole: its commands by group, each group under a heading.
 
-use clap::{Command, CommandFactory, Subcommand};
+use clap::{Command, CommandFactory, FromArgMatches, Subcommand};
 
 use crate::args::Cli;
 use crate::commands::ask::AskCommand;
@@ -17,6 +17,16 @@ pub(crate) fn command() -> Command {
     let command = Cli::command();
     let template = template(&command);
     command.help_template(template)
+}
+
+/// Parses the arguments of the process.
+///
+/// # Errors
+/// What clap reports: wrong usage, or a request for help or the version.
+pub(crate) fn parse() -> Result<Cli, clap::Error> {
+    let mut command = command();
+    let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
 /// Heading and commands of each group, in the order of the help text.

@@ -9,7 +9,7 @@ use quipu_engine::{Error, Progress, Result};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::args::{Form, Global};
+use crate::global::{Form, Global};
 
 /// Version of the JSON output.
 const SCHEMA_VERSION: u32 = 1;

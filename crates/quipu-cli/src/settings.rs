@@ -14,7 +14,7 @@ use quipu_core::session::SessionOptions;
 use quipu_engine::{Error, Result};
 use serde::Deserialize;
 
-use crate::args::Global;
+use crate::global::Global;
 
 pub(crate) use artifacts::Artifacts;
 pub(crate) use models::{ModelRole, ModelSettings};

@@ -5,9 +5,9 @@ use std::path::Path;
 use quipu_engine::ports::StoreError;
 use rusqlite::Connection;
 
+use crate::data_folder::fault;
 use crate::derived;
 use crate::erase;
-use crate::fault;
 use crate::rows::Position;
 
 /// Maximum number of reported faults of one kind. A damaged disk can cause thousands of similar ones.

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use crate::data_folder::disk;
 
-use crate::fault;
+use crate::data_folder::fault;
 
 use crate::migration;
 
@@ -22,8 +22,6 @@ use crate::migration;
 pub(crate) const APPLICATION_ID: i64 = 0x5149_5055;
 /// Earlier versions can corrupt a database if a checkpoint coincides with a write (the WAL-reset bug).
 pub(crate) const SQLITE_VERSION_MIN: i32 = 3_051_003;
-/// Maximum size of a single value, in bytes. Larger blobs are stored in pieces.
-pub(crate) const VALUE_BYTES_MAX: i32 = 64 << 20;
 /// Busy timeout of a statement.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// Number of attempts to empty the log, each with a timeout for readers; in total they last as long as the busy
@@ -124,7 +122,7 @@ fn harden(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, fault::VALUE_BYTES_MAX)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     connection.execute_batch("PRAGMA cell_size_check = 1; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY")
 }

@@ -11,8 +11,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::connection::{Access, connect, identify};
 use crate::data_folder::disk;
-use crate::data_folder::mark;
-use crate::fault;
+use crate::data_folder::fault;
+use crate::mark;
 use crate::migration;
 use crate::rows;
 

@@ -8,7 +8,7 @@ use quipu_engine::ports::{Checkpoint, Projection, VectorKey};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use crate::connection::meta;
-use crate::fault::Failure;
+use crate::data_folder::fault::Failure;
 use crate::rows::{Position, stored};
 
 /// Size of the pieces of large blobs. It bounds the free space that cleaning up needs on a full disk.

@@ -15,8 +15,8 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use crate::connection::{self, Access, connect, identify, meta};
 use crate::data_folder::disk;
+use crate::data_folder::fault::{self, Failure};
 use crate::derived;
-use crate::fault::{self, Failure};
 use crate::rows::stored;
 use crate::user_ledger::{SqliteLedger, append};
 

@@ -6,7 +6,7 @@ use quipu_core::id::UserId;
 use quipu_engine::ports::StoreError;
 
 use crate::data_folder::disk;
-use crate::data_folder::folder::Folder;
+use crate::folder::Folder;
 use crate::ledger_store;
 
 type Finding = Result<String, String>;

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use crate::connection::{Access, check_sqlite_version, connect, settle};
 use crate::data_folder::disk;
-use crate::fault;
+use crate::data_folder::fault;
 
 /// SQLite's application id, "QIPR", which differs from that of ledgers.
 const APPLICATION_ID: i64 = 0x5149_5052;

@@ -4,7 +4,7 @@ use quipu_engine::ports::LeaseRequest;
 use rusqlite::{OptionalExtension, Transaction};
 
 use crate::connection::meta;
-use crate::fault::Failure;
+use crate::data_folder::fault::Failure;
 
 /// Takes or extends a lease, unless another holder has it.
 pub(crate) fn take(transaction: &Transaction<'_>, request: &LeaseRequest<'_>) -> Result<bool, Failure> {

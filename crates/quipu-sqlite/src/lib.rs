@@ -40,13 +40,16 @@ mod rows;
 mod watch;
 
 mod connection;
+mod copies;
 mod copy;
+mod folder;
+mod mark;
 mod migration;
 mod open;
+mod steps;
 
 mod checks;
 mod examine;
-mod fault;
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]

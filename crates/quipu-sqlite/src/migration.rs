@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use crate::connection::{APPLICATION_ID, meta};
 use crate::copy;
 use crate::data_folder::disk;
-use crate::fault;
+use crate::data_folder::fault;
 
 /// Migration steps, one for each version; the first creates version 1. Append only; never edit a released step.
 const STEPS: [&str; 1] = [include_str!("sql/migrations/0001_ledger.sql")];

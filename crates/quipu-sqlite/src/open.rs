@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
-use crate::data_folder::folder::Folder;
 use crate::data_folder::stripe::StripeGuard;
+use crate::folder::Folder;
 
 /// An open connection. It is closed under the file lock: SQLite checks that the database is still at its path before
 /// it removes the log beside it, and no other database may be placed there between the check and the removal.

@@ -9,7 +9,7 @@ use quipu_engine::ports::{Head, StoreError};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::fault;
+use crate::data_folder::fault;
 
 /// A batch of a longer read ends with the event that reaches this number, or the limit in bytes.
 pub(crate) const BATCH_EVENTS: usize = 512;

@@ -17,13 +17,13 @@ use crate::checks;
 use crate::connection;
 use crate::copy;
 use crate::data_folder::disk;
-use crate::data_folder::folder::Folder;
-use crate::data_folder::mark;
+use crate::data_folder::fault::{self, Failure};
 use crate::derived;
 use crate::derived::DerivedRead;
 use crate::erase;
-use crate::fault::{self, Failure};
+use crate::folder::Folder;
 use crate::lease;
+use crate::mark;
 use crate::open::OpenConnection;
 use crate::rows::{self, Position, StoredHash};
 

@@ -2,8 +2,8 @@
 
 use quipu_engine::ports::{LedgerWatch, StoreError, WatchEvent};
 
-use crate::data_folder::mark;
-use crate::fault;
+use crate::data_folder::fault;
+use crate::mark;
 use crate::open::OpenConnection;
 use crate::rows;
 

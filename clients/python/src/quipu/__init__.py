@@ -1,6 +1,6 @@
 """A client for Quipu, a memory for assistants: `Quipu`, and `AsyncQuipu` for asyncio.
 
-Every method is one route of the server's API, which `GET /openapi.json` describes.
+Each method calls one route of the server's API, which `GET /openapi.json` describes.
 """
 
 from . import errors, types

@@ -1,4 +1,4 @@
-"""The client that waits. Made of `_async.py` by `tools/make_sync.py`: change that one."""
+"""Blocking client. Generated from `_async.py` by `tools/make_sync.py`; do not edit."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ Patch = Sequence[Json]
 
 
 class Quipu:
-    """A memory server.
+    """A connection to a Quipu server.
 
-    Requests that may be sent twice without harm are sent again when the server is busy or not reached, and writes that take an
-    idempotency key get one of their own. Every method raises a class of `quipu.errors`.
+    Requests that are safe to repeat are retried when the server is busy or unreachable. Writes that accept an
+    idempotency key get a generated one by default. Methods raise the exceptions of `quipu.errors`.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Quipu:
         self._http.close()
 
     def _send(self, request: Ask) -> Any:
-        """The answer to a request, tried again where that does no harm."""
+        """Sends a request, with retries where repeating it is safe, and returns the response."""
         tried = 0
         while True:
             tried += 1
@@ -97,7 +97,7 @@ class Quipu:
                 raise problem
             time.sleep(wait)
 
-    # What is said.
+    # Recording.
 
     def add_turns(
         self,
@@ -111,7 +111,7 @@ class Quipu:
         idempotency_key: str | None = None,
         if_version: int | None = None,
     ) -> Recorded:
-        """Records what was said, all of it or nothing."""
+        """Records messages, all or none."""
         body = {"messages": messages, "session_id": session_id, "said_at": said_at, "topic": topic, "wait": wait}
         made = ask(
             "POST", "/memory/{}/turns", user_id, body=body,
@@ -131,7 +131,7 @@ class Quipu:
         idempotency_key: str | None = None,
         if_version: int | None = None,
     ) -> Recorded:
-        """Records what was said in a session."""
+        """Records messages of a session."""
         body = {"messages": messages, "said_at": said_at, "topic": topic, "wait": wait}
         made = ask(
             "POST", "/memory/{}/sessions/{}/turns", user_id, session_id, body=body,
@@ -150,7 +150,7 @@ class Quipu:
         idempotency_key: str | None = None,
         if_version: int | None = None,
     ) -> Recorded:
-        """Records an entry of a journal, under a topic."""
+        """Records a journal entry under a topic."""
         body = {"topic": topic, "text": text, "said_at": said_at, "wait": wait}
         made = ask(
             "POST", "/memory/{}/entries", user_id, body=body,
@@ -171,7 +171,7 @@ class Quipu:
         idempotency_key: str | None = None,
         if_version: int | None = None,
     ) -> Written:
-        """Hands in ready-made items; what does not pass the gate is in `rejected`, with its reason."""
+        """Writes items. Items the gate does not accept are listed in `rejected`, with the reason."""
         body = {
             "user_id": user_id, "actor": actor, "facts": facts, "reflective": reflective, "tasks": tasks,
             "tenets": tenets, "episodes": episodes,
@@ -181,7 +181,7 @@ class Quipu:
         )
         return cast(Written, self._send(made))
 
-    # What is known.
+    # Recall and the core document.
 
     def retrieve(
         self,
@@ -197,7 +197,7 @@ class Quipu:
         budget: int | None = None,
         explain: bool = False,
     ) -> Retrieved:
-        """What answers a question, by tier, best first."""
+        """Items that answer a question, by tier, best first."""
         body = {
             "user_id": user_id, "query": query, "active_goal": active_goal, "K": k, "intent": intent, "as_of": as_of,
             "valid_at": valid_at, "session_id": session_id, "budget": budget, "explain": explain,
@@ -219,7 +219,7 @@ class Quipu:
         ids: bool | None = None,
         cite: bool | None = None,
     ) -> Context:
-        """The block of memory for a prompt: for a question, or for the next reply of a session."""
+        """The block of memory for a prompt: the pack for a question, or the context of a session."""
         body = {
             "query": query, "messages": messages, "intent": intent, "session_id": session_id, "max_tokens": max_tokens,
             "as_of": as_of, "now": now, "tokenizer": tokenizer, "ids": ids, "cite": cite,
@@ -227,7 +227,7 @@ class Quipu:
         return cast(Context, self._send(ask("POST", "/memory/{}/context", user_id, body=body, reads=True)))
 
     def pack(self, user_id: str, pack_id: str) -> Json:
-        """A pack, made again from its id."""
+        """Recreates a pack from its id."""
         return cast(Json, self._send(ask("GET", "/memory/{}/packs/{}", user_id, pack_id)))
 
     def core(self, user_id: str, *, at: str | None = None) -> Core:
@@ -248,7 +248,7 @@ class Quipu:
         idempotency_key: str | None = None,
         if_version: int | None = None,
     ) -> Receipt:
-        """Patches the core document, as its user."""
+        """Patches the core document on the user's behalf."""
         body = {
             "patch": patch, "id": id, "timestamp": timestamp, "actor": actor, "source": source,
             "confidence": confidence, "rationale": rationale,
@@ -268,11 +268,11 @@ class Quipu:
         k: int | None = None,
         at: str | None = None,
     ) -> Episodes:
-        """Episodes, those nearest to topics and places of the core document first."""
+        """Episodes, those nearest to the given topics and paths of the core document first."""
         query = {"topics": topics, "paths": paths, "k": k, "at": at}
         return cast(Episodes, self._send(ask("GET", "/memory/{}/episodes", user_id, query=query)))
 
-    # Lists. `each` goes through all pages of one.
+    # Lists. `each` iterates over all pages of a list.
 
     def facts(
         self,
@@ -286,7 +286,7 @@ class Quipu:
         after: str | None = None,
         limit: int | None = None,
     ) -> Page:
-        """Facts that hold, the most important first."""
+        """Current facts, most important first."""
         query = {
             "at": at, "valid_at": valid_at, "all": all, "subject": subject, "predicate": predicate, "after": after,
             "limit": limit,
@@ -334,24 +334,24 @@ class Quipu:
         return cast(Page, self._send(ask("GET", "/memory/{}/sessions", user_id, query=query)))
 
     def topics(self, user_id: str, *, after: str | None = None, limit: int | None = None) -> Page:
-        """What is known topic by topic, the newest first."""
+        """Topic memories, newest first."""
         query = {"after": after, "limit": limit}
         return cast(Page, self._send(ask("GET", "/memory/{}/topics", user_id, query=query)))
 
     def conflicts(self, user_id: str, *, after: str | None = None, limit: int | None = None) -> Page:
-        """Values that cannot both hold."""
+        """Conflicting values."""
         query = {"after": after, "limit": limit}
         return cast(Page, self._send(ask("GET", "/memory/{}/conflicts", user_id, query=query)))
 
     def review(
         self, user_id: str, *, decided: bool | None = None, after: str | None = None, limit: int | None = None
     ) -> Page:
-        """What waits for a person."""
+        """The review queue."""
         query = {"decided": decided, "after": after, "limit": limit}
         return cast(Page, self._send(ask("GET", "/memory/{}/review", user_id, query=query)))
 
     def each(self, of: Callable[..., Page], user_id: str, **asked: Any) -> Iterator[Json]:
-        """Every entry of a list, page by page: `client.each(client.facts, "ines")`."""
+        """Iterates over all entries of a list, page by page: `client.each(client.facts, "ines")`."""
         while True:
             page = of(user_id, **asked)
             for entry in page["items"]:
@@ -360,14 +360,14 @@ class Quipu:
                 return
             asked["after"] = page["next"]
 
-    # Single things.
+    # Sessions and items.
 
     def global_memory(self, user_id: str) -> Json:
-        """What is known in all: active topics, and what is not to be forgotten."""
+        """The global memory: active topics and permanent facts."""
         return cast(Json, self._send(ask("GET", "/memory/{}/global", user_id)))
 
     def session(self, user_id: str, session_id: str, *, at: str | None = None) -> Json:
-        """What a session knows of itself: base truth, turn log, raw window, artifacts."""
+        """The state of a session: base truth, turn log, raw window and artifacts."""
         made = ask("GET", "/memory/{}/sessions/{}", user_id, session_id, query={"at": at})
         return cast(Json, self._send(made))
 
@@ -390,7 +390,7 @@ class Quipu:
         text: str | None = None,
         if_version: int | None = None,
     ) -> Changed:
-        """Pins, rates or scores an item, or says it in other words."""
+        """Pins, rates, scores or rewords an item."""
         body = {"pinned": pinned, "rating": rating, "user_fact_score": user_fact_score, "text": text}
         made = ask("PATCH", "/memory/{}/items/{}", user_id, item_id, body=body, if_version=if_version)
         return cast(Changed, self._send(made))
@@ -398,12 +398,12 @@ class Quipu:
     def close_fact(
         self, fact_id: str, valid_to: str, *, user_id: str | None = None, if_version: int | None = None
     ) -> Receipt:
-        """Says until when a fact held."""
+        """Ends the validity of a fact at a given time."""
         body = {"user_id": user_id, "fact_id": fact_id, "valid_to": valid_to}
         made = ask("POST", "/memory/profile/version", body=body, if_version=if_version)
         return cast(Receipt, self._send(made))
 
-    # What happened, and how it is taken back.
+    # History and undo.
 
     def events(self, user_id: str, *, after: int | None = None, limit: int | None = None) -> EventPage:
         """A page of events, oldest first."""
@@ -411,7 +411,7 @@ class Quipu:
         return cast(EventPage, self._send(ask("GET", "/memory/{}/events", user_id, query=query)))
 
     def each_event(self, user_id: str, *, after: int = 0) -> Iterator[Json]:
-        """Every event there is by now, oldest first."""
+        """Iterates over all events recorded so far, oldest first."""
         while True:
             page = self.events(user_id, after=after)
             for event in page["items"]:
@@ -421,13 +421,16 @@ class Quipu:
             after = page["next"]
 
     def live_events(self, user_id: str, *, after: int = 0) -> Iterator[Json]:
-        """Every event after a position, and then each as it comes; a lost connection is taken up again, nothing is told twice."""
+        """Streams the events after a position, then new ones as they are recorded.
+
+        Reconnects after a lost connection without repeating events.
+        """
         request, tried = ask("GET", "/memory/{}/events", user_id), 0
         while True:
             headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
             problem: Exception
             try:
-                # The server says every fifteen seconds that it is still there.
+                # The server sends a keep-alive every fifteen seconds.
                 stream = self._http.stream("GET", request.path, headers=headers, timeout=60.0)
                 with stream as answer:
                     if answer.status_code != 200:
@@ -452,16 +455,16 @@ class Quipu:
             time.sleep(wait)
 
     def diff(self, user_id: str, from_: str, to: str | None = None) -> Json:
-        """What differs between two versions."""
+        """Differences between two versions."""
         query = {"from": from_, "to": to}
         return cast(Json, self._send(ask("GET", "/memory/{}/diff", user_id, query=query)))
 
     def blame(self, user_id: str, path: str) -> Blamed:
-        """Who changed a place of the core document, or an item."""
+        """Events that changed a path of the core document, or an item."""
         return cast(Blamed, self._send(ask("GET", "/memory/{}/blame", user_id, query={"path": path})))
 
     def verify(self, user_id: str, *, pin: str | None = None) -> Json:
-        """Whether the ledger is what was written; with a pin (`12:4f0c…`), also whether it is whole."""
+        """Verifies the ledger; with a pin (`12:4f0c…`), also that no event up to the pin is missing."""
         return cast(Json, self._send(ask("GET", "/memory/{}/verify", user_id, query={"pin": pin})))
 
     def revert(
@@ -477,7 +480,7 @@ class Quipu:
         dry_run: bool = False,
         if_version: int | None = None,
     ) -> Json:
-        """Takes events back, or shows what that would do: one of `events`, `source`, `session` and `since`."""
+        """Reverts events, or previews a revert. Takes one of `events`, `source`, `session` and `since`."""
         body = {
             "events": events, "source": source, "session": session, "since": since, "rationale": rationale,
             "probes": probes, "dry_run": dry_run,
@@ -491,11 +494,11 @@ class Quipu:
         return cast(Json, self._send(ask("POST", "/memory/{}/pick", user_id, body=body)))
 
     def fork(self, user_id: str, into: str, *, at: str | None = None) -> Receipt:
-        """Copies a memory, up to a version, to a user that has none."""
+        """Copies a memory, up to a version, to a user without one."""
         body = {"into": into, "at": at}
         return cast(Receipt, self._send(ask("POST", "/memory/{}/fork", user_id, body=body)))
 
-    # What people decide.
+    # Review, corrections and deletion.
 
     def decide(
         self,
@@ -507,7 +510,7 @@ class Quipu:
         rationale: str | None = None,
         if_version: int | None = None,
     ) -> Receipt:
-        """Decides on something that waits."""
+        """Decides an entry of the review queue."""
         body = {"action": action, "text": text, "rationale": rationale}
         made = ask("POST", "/memory/{}/review/{}", user_id, review_id, body=body, if_version=if_version)
         return cast(Receipt, self._send(made))
@@ -515,7 +518,7 @@ class Quipu:
     def merge(
         self, user_id: str, from_: Sequence[str], into: str, *, if_version: int | None = None
     ) -> Receipt:
-        """Makes items of one kind one."""
+        """Merges items of one kind."""
         body = {"from": from_, "into": into}
         made = ask("POST", "/memory/{}/merge", user_id, body=body, if_version=if_version)
         return cast(Receipt, self._send(made))
@@ -523,7 +526,7 @@ class Quipu:
     def retract(
         self, user_id: str, item_id: str, *, reason: str | None = None, if_version: int | None = None
     ) -> Receipt:
-        """Takes an item back; the history keeps it."""
+        """Retracts an item; the history keeps it."""
         body = {"item_id": item_id, "reason": reason}
         made = ask("POST", "/memory/{}/retract", user_id, body=body, if_version=if_version)
         return cast(Receipt, self._send(made))
@@ -537,29 +540,30 @@ class Quipu:
         confirm: str | None = None,
         if_version: int | None = None,
     ) -> Json:
-        """Destroys the payload of items, events or changes, everywhere; the answer is the receipt.
+        """Destroys the payload of items, events or changes everywhere, and returns the receipt.
 
-        More than 100 changes have to be confirmed: without `confirm`, `ConfirmationRequired` holds a preview and the token.
+        Erasing more than 100 changes needs confirmation: without `confirm`, it raises `ConfirmationRequired`, which
+        carries a preview and the token.
         """
         body = {"targets": targets, "reason": reason, "confirm": confirm}
         made = ask("POST", "/memory/{}/erase", user_id, body=body, if_version=if_version)
         return cast(Json, self._send(made))
 
     def delete_user(self, user_id: str, *, confirm: str | None = None, if_version: int | None = None) -> Json:
-        """Deletes a user's memory whole; the answer is the receipt.
+        """Deletes a user's whole memory and returns the receipt.
 
-        Without `confirm` nothing is deleted: `ConfirmationRequired` holds a preview and the token to give as `confirm`. The token
-        holds until the memory changes.
+        Without `confirm` nothing is deleted: it raises `ConfirmationRequired`, which carries a preview and the token to
+        pass as `confirm`. The token is valid until the memory changes.
         """
         made = ask("DELETE", "/memory/{}", user_id, query={"confirm": confirm}, if_version=if_version)
         return cast(Json, self._send(made))
 
-    # Handing a memory on.
+    # Export and import.
 
     def export(
         self, user_id: str, *, format: Literal["json", "markdown", "mem0", "bundle"] | None = None
     ) -> str:
-        """Everything, in a shape others read: a text to be written to a file."""
+        """Exports a memory as text."""
         made = ask("GET", "/memory/{}/export", user_id, query={"format": format}, as_text=True)
         return cast(str, self._send(made))
 
@@ -578,14 +582,14 @@ class Quipu:
         date_order: Literal["dmy", "mdy"] | None = None,
         dry_run: bool = False,
     ) -> Json:
-        """Takes up what another system wrote: its text, or an archive in base64."""
+        """Imports a file of another system, as text or as an archive in base64."""
         body = {
             "format": format, "text": text, "base64": base64, "name": name, "conversation": conversation, "mine": mine,
             "words_only": words_only, "timezone": timezone, "date_order": date_order, "dry_run": dry_run,
         }  # fmt: skip
         return cast(Json, self._send(ask("POST", "/memory/{}/import", user_id, body=body)))
 
-    # How a memory grows.
+    # Consolidation.
 
     def promote(
         self,
@@ -598,7 +602,7 @@ class Quipu:
         idempotency_key: str | None = None,
         if_version: int | None = None,
     ) -> Json:
-        """Makes a category of what recurs."""
+        """Promotes a pattern to a category."""
         body = {"candidate": candidate, "proposedName": proposed_name, "rationale": rationale, "dry_run": dry_run}
         made = ask(
             "POST", "/memory/{}/schema/promote", user_id, body=body,
@@ -609,33 +613,33 @@ class Quipu:
     def compact(
         self, *, user_id: str | None = None, dry_run: bool = False, if_version: int | None = None
     ) -> Json:
-        """Folds what says the same, and puts what is cold aside."""
+        """Folds duplicates, promotes recurring facts and demotes unused items."""
         body = {"user_id": user_id, "dry_run": dry_run}
         return cast(Json, self._send(ask("POST", "/memory/compact", body=body, if_version=if_version)))
 
-    # Keys, and the server itself.
+    # Keys and server status.
 
     def keys(self) -> Keys:
         """Every key, without secrets."""
         return cast(Keys, self._send(ask("GET", "/keys")))
 
     def create_key(self, name: str, scopes: Sequence[Scope], *, user_id: str | None = None) -> Json:
-        """Makes a key; its secret is in this answer and nowhere else."""
+        """Creates a key. The secret is returned only once, in this response."""
         body = {"name": name, "scopes": scopes, "user_id": user_id}
         return cast(Json, self._send(ask("POST", "/keys", body=body)))
 
     def revoke_key(self, key_id: str) -> Json:
-        """Takes a key back."""
+        """Revokes a key."""
         return cast(Json, self._send(ask("DELETE", "/keys/{}", key_id)))
 
     def ready(self) -> Json:
-        """Whether the store answers and turns find room; raises `Unavailable` if not."""
+        """Readiness: the store responds and the queue of turns has room. Raises `Unavailable` otherwise."""
         return cast(Json, self._send(ask("GET", "/health/ready")))
 
     def version(self) -> Json:
-        """What the server is."""
+        """Name and version of the server."""
         return cast(Json, self._send(ask("GET", "/version")))
 
     def openapi(self) -> Json:
-        """The description of every route."""
+        """The OpenAPI document of the server."""
         return cast(Json, self._send(ask("GET", "/openapi.json")))

@@ -1,4 +1,4 @@
-"""What both clients share: how a request is made up, whether it is sent again, and how a stream is read. No I/O."""
+"""Builds requests, decides on retries and parses event streams, for both clients. Performs no I/O."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Ask:
     query: dict[str, str] = field(default_factory=dict)
     body: dict[str, Any] | None = None
     headers: dict[str, str] = field(default_factory=dict)
-    #: True if it changes nothing.
+    #: True if the request changes nothing.
     reads: bool = False
-    #: True if the answer need not be JSON.
+    #: True if the response may be something other than JSON.
     as_text: bool = False
 
     @property
@@ -48,10 +48,10 @@ def ask(
     idempotency_key: str | None = None,
     if_version: int | None = None,
 ) -> Ask:
-    """A request; `{}` in the path stands for a part of it, and what is None is not sent."""
+    """Builds a request. `parts` fill the `{}` of the path; values that are None are not sent."""
     for part in parts:
         if part in ("", ".", ".."):
-            raise ValueError(f"{part!r} cannot be a part of a path")
+            raise ValueError(f"{part!r} is not a valid path segment")
     made = Ask(method, path.format(*(quote(part, safe="") for part in parts)), reads=reads or method == "GET", as_text=as_text)
     made.query = {name: _in_query(value) for name, value in (query or {}).items() if value is not None}
     if body is not None:
@@ -73,18 +73,18 @@ def _in_query(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Patience:
-    """How often, and how long, a request is tried again."""
+    """Limits on retries."""
 
     retries: int = 3
-    #: The longest wait before one of them, in seconds; a server that asks for more is not asked again.
+    #: The longest wait before a retry, in seconds. If `Retry-After` is longer, there is no retry.
     wait_max: float = 30.0
 
     def wait(self, tried: int, problem: Exception, request: Ask) -> float | None:
-        """Seconds until the next try after `tried` of them; None if there is to be none."""
+        """Seconds to wait after `tried` attempts, or None for no further attempt."""
         if tried > self.retries:
             return None
         if isinstance(problem, errors.Refusal):
-            # What the server did not do may be asked for again, whatever it is.
+            # A retryable refusal had no effect, so repeating any request is safe.
             if not problem.retryable:
                 return None
             if problem.retry_after is not None:
@@ -95,7 +95,7 @@ class Patience:
 
 
 def check(status: int, content: bytes, headers: Mapping[str, str]) -> None:
-    """Raises what an answer stands for, if it is not a good one."""
+    """Raises the matching exception unless the status is 2xx."""
     if 200 <= status < 300:
         return
     try:
@@ -107,14 +107,14 @@ def check(status: int, content: bytes, headers: Mapping[str, str]) -> None:
 
 
 class Events:
-    """Reads server-sent events, line by line."""
+    """Parses server-sent events line by line."""
 
     def __init__(self) -> None:
         self._name = "message"
         self._data: list[str] = []
 
     def feed(self, line: str) -> Iterator[tuple[str, Any]]:
-        """The event that ends with this line, if one does: its name, and what it holds."""
+        """Yields the name and data of the event that this line completes, if any."""
         if not line:
             if self._data:
                 yield self._name, json.loads("\n".join(self._data))

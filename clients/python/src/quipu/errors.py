@@ -1,4 +1,4 @@
-"""What can go wrong, one class for each thing a caller may do about it."""
+"""Exceptions, one class for each way a caller can respond."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ from typing import Any
 
 
 class QuipuError(Exception):
-    """Anything that went wrong."""
+    """Base class of all errors of this client."""
 
 
 class NotReached(QuipuError):
-    """The server cannot be reached, or did not answer in time. A write may have happened."""
+    """The server is unreachable or did not respond in time. A write may have taken effect."""
 
 
 class Refusal(QuipuError):
-    """The server's answer was no. The classes below say why."""
+    """The server refused the request. Subclasses give the reason."""
 
     def __init__(self, status: int, body: Any, retry_after: float | None = None) -> None:
         error = body.get("error") if isinstance(body, dict) else None
         error = error if isinstance(error, dict) else {}
         self.status = status
-        #: One word for programs.
+        #: The machine-readable error type.
         self.type: str = error.get("type") or "unknown"
-        #: The same, finer.
+        #: A more specific error code.
         self.code: str = error.get("code") or self.type
-        #: The field, parameter or header that is wrong.
+        #: The invalid field, parameter or header.
         self.param: str | None = error.get("param")
-        #: The name of the request, as it stands in the server's log.
+        #: The request id, as in the server's log.
         self.request_id: str | None = error.get("request_id")
-        #: True if the same may succeed later.
+        #: True if the same request may succeed later.
         self.retryable: bool = bool(error.get("retryable"))
-        #: Seconds until then, if the server knows.
+        #: Seconds to wait before a retry, if the server gave them.
         self.retry_after = retry_after
-        #: The token that confirms a destruction, and what it would destroy, where one is refused for want of it.
+        #: If an erasure or deletion needs confirmation: the token to confirm it, and what it would destroy.
         self.confirm: str | None = error.get("confirm")
         self.preview: dict[str, Any] | None = error.get("preview")
         self.message: str = error.get("message") or f"the server answered {status}"
@@ -40,35 +40,35 @@ class Refusal(QuipuError):
 
 
 class InvalidRequest(Refusal):
-    """What was sent cannot be read, or is not allowed."""
+    """The request is malformed or not allowed."""
 
 
 class AuthenticationFailed(Refusal):
-    """There is no key, or none that is known."""
+    """The key is missing, unknown or revoked."""
 
 
 class PermissionDenied(Refusal):
-    """The key does not open this."""
+    """The key does not permit this operation."""
 
 
 class NotFound(Refusal):
-    """There is no such user, item or version."""
+    """The user, item or version does not exist."""
 
 
 class Conflict(Refusal):
-    """Other writers were faster, again and again."""
+    """Concurrent writes kept changing the memory; the write was not applied."""
 
 
 class PreconditionFailed(Refusal):
-    """The memory is at another version than expected."""
+    """The memory is not at the expected version."""
 
 
 class ConfirmationRequired(Refusal):
-    """A destruction was announced and not done: ask again with `confirm`. `preview` says what would be destroyed."""
+    """Nothing was destroyed yet. Repeat the call with `confirm`; `preview` lists what would be destroyed."""
 
 
 class RuleBroken(Refusal):
-    """The rules of the memory forbid it, or the idempotency key was used for something else."""
+    """A rule of the memory forbids the request, or the idempotency key was used for a different one."""
 
 
 class RateLimited(Refusal):
@@ -76,11 +76,11 @@ class RateLimited(Refusal):
 
 
 class Unavailable(Refusal):
-    """Not now."""
+    """The server is temporarily unavailable or timed out."""
 
 
 class ServerFault(Refusal):
-    """A fault of the server's, or of its disk."""
+    """Internal error of the server or its storage."""
 
 
 _BY_TYPE: dict[str, type[Refusal]] = {
@@ -117,7 +117,7 @@ _BY_STATUS: dict[int, type[Refusal]] = {
 
 
 def refusal(status: int, body: Any, retry_after: float | None) -> Refusal:
-    """The error an answer stands for: by its type, else by its status."""
+    """Returns the exception for an error response, by its type or else by its status."""
     error = body.get("error") if isinstance(body, dict) else None
     named = error.get("type") if isinstance(error, dict) else None
     by_status = _BY_STATUS.get(status, ServerFault if status >= 500 else Refusal)

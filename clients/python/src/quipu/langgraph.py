@@ -22,7 +22,7 @@ from langgraph.store.base import (
 
 
 class QuipuStore(BaseStore):
-    """Values under a namespace and a key, kept in the memory of one user; every version stays in its history."""
+    """Stores values by namespace and key in the memory of one user, whose history keeps every version."""
 
     def __init__(
         self,
@@ -38,11 +38,11 @@ class QuipuStore(BaseStore):
         self.timeout = timeout
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Does one after the other; what fails raises `RuntimeError` with what Quipu says."""
+        """Runs the operations in order. A failure raises `RuntimeError` with the server's message."""
         return [self._run(op) for op in ops]
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """The same without holding up others."""
+        """Runs `batch` in a thread, so the event loop is not blocked."""
         return await asyncio.to_thread(self.batch, list(ops))
 
     def _run(self, op: Op) -> Result:

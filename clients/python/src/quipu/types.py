@@ -1,15 +1,16 @@
-"""What is sent and what is answered, as `/openapi.json` has it. Answers may have more fields than are listed here."""
+"""Types of requests and responses, as in `/openapi.json`. Responses may have more fields than are listed here."""
 
-# Without postponed annotations: they would hide what is required.
+# No postponed annotations: they would hide `Required` and `NotRequired`.
 from typing import Any, Literal
 
 from typing_extensions import NotRequired, Required, TypedDict
 
-#: An object whose fields are described where the server makes it.
+#: An object whose fields only the OpenAPI document describes.
 Json = dict[str, Any]
 
 Intent = Literal["plan", "reflect", "recall", "decide", "nudge"]
-#: Until what an answer waits: it is on the disk; recall finds it and the rules have read it; a language model has too.
+#: When to respond: once the write is on disk; once the rules have read it and recall finds it; once a language model
+#: has read it too.
 Wait = Literal["durable", "indexed", "extracted"]
 Scope = Literal["read", "write", "review", "admin"]
 
@@ -19,16 +20,16 @@ class Message(TypedDict, total=False):
 
     role: Required[Literal["user", "assistant", "system", "tool"]]
     content: Required[str]
-    #: Who spoke, by name.
+    #: Name of the speaker.
     name: str
-    #: When, if at another time than the others (RFC 3339).
+    #: Time of this message (RFC 3339), if it differs from the others.
     said_at: str
 
 
 class LinkIn(TypedDict):
-    """A connection with another item."""
+    """A link to another item."""
 
-    #: What connects them: ``impacts``, ``about``, ``same_as``.
+    #: The relation: ``impacts``, ``about``, ``same_as``.
     rel: str
     to: str
 
@@ -36,7 +37,7 @@ class LinkIn(TypedDict):
 class FactIn(TypedDict, total=False):
     """A claim."""
 
-    #: Whom it is about; the user, if nothing is said.
+    #: Whom the claim is about. Defaults to the user.
     subject: str
     predicate: Required[str]
     object: Required[str]
@@ -45,7 +46,7 @@ class FactIn(TypedDict, total=False):
     valid_to: str
     confidence_base: float
     qualifiers: dict[str, str]
-    #: The broad field; that of the relation, if nothing is said.
+    #: The broad subject area. Defaults to that of the predicate.
     domain: str
     topic: str
     tags: list[str]
@@ -62,9 +63,9 @@ class NoteIn(TypedDict, total=False):
 
 
 class AttemptIn(TypedDict, total=False):
-    """Something that was tried."""
+    """An attempt at a task."""
 
-    #: When: a time, or a date.
+    #: A time or a date.
     date: str
     approach: Required[str]
     outcome: str
@@ -75,11 +76,11 @@ class TaskIn(TypedDict, total=False):
     """A task, goal or problem."""
 
     title: Required[str]
-    #: More than the title.
+    #: Details beyond the title.
     description: str
     kind: Literal["task", "goal", "problem"]
     status: Literal["active", "stalled", "done", "dropped"]
-    #: From 1 to 10; 5, if nothing is said.
+    #: From 1 to 10. Defaults to 5.
     priority: int
     due: str
     created_at: str
@@ -102,12 +103,12 @@ class Receipt(TypedDict):
     """Proof that an event is durable."""
 
     event_id: str
-    #: The memory's version from here on.
+    #: The version of the memory after this event.
     seq: int
-    #: Pin it to notice tampering later.
+    #: Hash of the event. Store it as a pin to detect tampering later.
     hash: str
     items: list[str]
-    #: True if the same request was answered before.
+    #: True if this repeats the response to an earlier identical request.
     replayed: bool
     redacted: NotRequired[list[str]]
     understood: NotRequired[Json]
@@ -116,7 +117,7 @@ class Receipt(TypedDict):
 
 
 class Recorded(TypedDict):
-    """Proof that what was said is recorded."""
+    """Proof that messages are recorded."""
 
     event_id: str
     seq: int
@@ -124,26 +125,26 @@ class Recorded(TypedDict):
     items: list[str]
     replayed: bool
     events: list[Receipt]
-    #: What still has to be done, if it could not be done now.
+    #: Processing that is still pending, if any.
     lag: str | None
 
 
 class Written(TypedDict):
-    """What became of ready-made items."""
+    """The outcome of a write of items."""
 
     accepted: list[str]
     rejected: list[Json]
     source: str | None
-    #: What was sent and has no place, by where it stands: ``facts[0].version``.
+    #: Paths of unknown fields in the request: ``facts[0].version``.
     ignored: NotRequired[list[str]]
     replayed: bool
 
 
 class Decision(TypedDict):
-    """Whether memory answers the question."""
+    """Whether the memory answers the question."""
 
     verdict: Literal["answer", "verify", "clarify", "abstain"]
-    #: That what was found answers, calibrated.
+    #: Calibrated probability that the results answer the question.
     probability: float
     reason: str
     question: NotRequired[str]
@@ -152,14 +153,14 @@ class Decision(TypedDict):
 
 
 class Answer(TypedDict):
-    """An item that was found."""
+    """One search result."""
 
     id: str
     kind: str
     score: float
     raw_score: float
     contributions: Json
-    #: Who said it; of a fact, whom it is about.
+    #: The speaker; for a fact, its subject.
     speaker: str
     said_at: str | None
     valid_from: NotRequired[str]
@@ -177,7 +178,7 @@ class Answer(TypedDict):
 
 
 class Retrieved(TypedDict):
-    """What was found, by tier, best first."""
+    """Search results by tier, best first."""
 
     profile: list[Answer]
     episodic: list[Answer]
@@ -185,40 +186,40 @@ class Retrieved(TypedDict):
     reflective: list[Answer]
     version: int
     decision: Decision
-    #: What recall had to do without, if it did.
+    #: What recall worked without, if anything was unavailable.
     degraded: str | None
     debug: Json
 
 
 class Context(TypedDict):
-    """A block of memory for a prompt: a pack, or with a session what its next reply needs."""
+    """A block of memory for a prompt: a pack or, with a session, the context for its next reply."""
 
     text: str
     sections: list[Json]
     citations: list[str]
-    #: Items that were found and are not in it, best first; ask for them by id.
+    #: Ids of items that were found but left out, best first.
     omitted: list[str]
     tokens: int
     counted_by: str
     version: int
-    # Of a pack.
-    #: What must never be forgotten and who the user is: the same for every question.
+    # Only in a pack.
+    #: Permanent facts and the user's profile: the same for every question.
     stable: NotRequired[str]
-    #: What was found for the question.
+    #: The part that depends on the question.
     changing: NotRequired[str]
     #: `nothing`, `task`, `memory`, or `unknown` if memory seems to have nothing about it.
     need: NotRequired[str]
-    #: The lines of what is recalled that stand for items: mark, id, kind, speaker, said_at, trust, span, text, also.
+    #: The lines of the changing part that represent items: mark, id, kind, speaker, said_at, trust, span, text, also.
     lines: NotRequired[list[Json]]
     decision: NotRequired[Decision]
     omitted_paths: NotRequired[list[str]]
     pack_id: NotRequired[str]
     degraded: NotRequired[str | None]
-    # Of a session.
+    # Only in the context of a session.
     session_id: NotRequired[str]
     system: NotRequired[str]
     messages: NotRequired[list[Json]]
-    #: Messages of which only some sentences stand there.
+    #: Messages shortened to some of their sentences.
     cut: NotRequired[list[str]]
     omitted_turns: NotRequired[list[int]]
     unsummarized: NotRequired[list[int]]
@@ -237,7 +238,7 @@ class Episodes(TypedDict):
     """Episodes, best first."""
 
     items: list[Json]
-    #: The same by an older name; use `items`.
+    #: Deprecated alias of `items`.
     episodes: list[Json]
 
 
@@ -245,9 +246,9 @@ class Page(TypedDict):
     """A page of a list."""
 
     items: list[Json]
-    #: On all pages.
+    #: Number of entries on all pages.
     total: int
-    #: What to give as `after` for the next page; None on the last.
+    #: The value of `after` for the next page; None on the last page.
     next: str | None
 
 
@@ -255,23 +256,23 @@ class EventPage(TypedDict):
     """A page of events."""
 
     items: list[Json]
-    #: The same by an older name; use `items`.
+    #: Deprecated alias of `items`.
     events: list[Json]
-    #: On all pages.
+    #: Number of entries on all pages.
     total: int
     next: int | None
 
 
 class Blamed(TypedDict):
-    """How something came to be what it is."""
+    """The events that shaped a value or an item."""
 
     items: list[Json]
-    #: The same by an older name; use `items`.
+    #: Deprecated alias of `items`.
     steps: list[Json]
 
 
 class Changed(TypedDict):
-    """What was recorded of an item."""
+    """The receipts of a change to an item."""
 
     receipts: list[Receipt]
 
@@ -280,5 +281,5 @@ class Keys(TypedDict):
     """Every key, without secrets."""
 
     items: list[Json]
-    #: The same by an older name; use `items`.
+    #: Deprecated alias of `items`.
     keys: list[Json]

@@ -20,32 +20,16 @@ use quipu_engine::versions::When;
 use quipu_engine::{Engine, Receipt, Result, VaultOptions};
 
 use crate::app;
-use crate::args::{Cli, Command, Global};
+use crate::global::Global;
 use crate::output::Printer;
 use crate::settings::Settings;
 
-/// Runs the command of a parsed command line.
-///
-/// # Errors
-/// Those of the command.
-pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
-    let invocation = Invocation { global: cli.global, printer };
-    match cli.command {
-        Command::Remember(command) => command.run(invocation),
-        Command::Ask(command) => command.run(invocation),
-        Command::Review(command) => command.run(invocation),
-        Command::History(command) => command.run(invocation),
-        Command::Share(command) => command.run(invocation),
-        Command::Serve(command) => command.run(invocation),
-        Command::Maintain(command) => command.run(invocation),
-        Command::Measure(command) => command.run(invocation),
-    }
-}
-
 /// The global flags and the output of one run; opens settings, engine and memory as a command needs them.
-struct Invocation<'a> {
-    global: Global,
-    printer: &'a Printer,
+pub(crate) struct Invocation<'a> {
+    pub(crate) global: Global,
+    pub(crate) printer: &'a Printer,
+    /// The whole command line, for completion scripts.
+    pub(crate) command_line: fn() -> clap::Command,
 }
 
 /// Which user a command works on.

@@ -11,7 +11,7 @@ use quipu_engine::ports::StoreError;
 
 use crate::data_folder::disk;
 
-use crate::fault;
+use crate::data_folder::fault;
 
 const NAME: &str = "quipu.lock";
 const PROCESSES: &str = "processes";

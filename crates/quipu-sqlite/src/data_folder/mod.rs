@@ -1,10 +1,7 @@
-//! The data folder: which file belongs to whom, locks between processes, and steps that move databases.
+//! Files without SQLite: durable file operations, locks between processes, the reserve for a full disk, and errors.
 
 pub(crate) mod ballast;
-pub(crate) mod copies;
 pub(crate) mod disk;
-pub(crate) mod folder;
+pub(crate) mod fault;
 pub(crate) mod lock;
-pub(crate) mod mark;
-pub(crate) mod steps;
 pub(crate) mod stripe;

@@ -12,7 +12,7 @@ use quipu_engine::ports::StoreError;
 
 use crate::data_folder::disk;
 
-use crate::fault;
+use crate::data_folder::fault;
 
 /// Number of lock files.
 const STRIPES: u8 = 64;

@@ -281,12 +281,12 @@ fn nothing_is_named_by_a_word_that_says_nothing() {
 /// Permitted uses of the system clock and random numbers, with reasons. Entries may only be removed.
 const CLOCK_EXCEPTIONS: [(&str, &str, &str); 2] = [
     (
-        "crates/quipu-engine/src/recall.rs",
+        "crates/quipu-engine/src/read/recall.rs",
         "Instant::now",
         "a recall reports how long it took; nothing is decided by it",
     ),
     (
-        "crates/quipu-engine/src/late.rs",
+        "crates/quipu-engine/src/process/deadline.rs",
         "Instant::now",
         "a caller's deadline is a moment; without one nobody looks at a clock",
     ),

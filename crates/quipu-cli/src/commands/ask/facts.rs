@@ -6,9 +6,9 @@ use quipu_core::item::FactStatus;
 use quipu_engine::versions::When;
 use quipu_engine::{Conflict, FactOptions, FactShown, Result};
 
-use crate::args::Form;
 use crate::commands::arguments::parse_time;
 use crate::commands::{CommandContext, render};
+use crate::global::Form;
 
 #[derive(Debug, Args)]
 pub(crate) struct FactsArgs {

@@ -5,8 +5,8 @@ use quipu_core::id::ItemKind;
 use quipu_engine::versions::When;
 use quipu_engine::{Error, ItemPage, ItemReceipts, ListOptions, Result};
 
-use crate::args::Form;
 use crate::commands::{CommandContext, render};
+use crate::global::Form;
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {

@@ -53,7 +53,7 @@ pub(crate) enum AskCommand {
 }
 
 impl AskCommand {
-    pub(super) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
+    pub(crate) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
         match self {
             Self::Recall(args) => invocation.on_existing(|context| recall::recall(context, &args, When::Now)),
             Self::Context(args) => invocation.on_existing(|context| context::context(context, &args, When::Now)),

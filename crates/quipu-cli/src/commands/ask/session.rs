@@ -8,9 +8,9 @@ use quipu_engine::versions::When;
 use quipu_engine::{Result, SessionContextOptions, SummarizeOptions};
 
 use super::session_text as text;
-use crate::args::Form;
 use crate::commands::arguments::IntentArg;
 use crate::commands::{CommandContext, render};
+use crate::global::Form;
 
 #[derive(Debug, Args)]
 pub(crate) struct SessionArgs {

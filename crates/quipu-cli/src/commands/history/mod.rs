@@ -44,7 +44,7 @@ pub(crate) enum HistoryCommand {
 }
 
 impl HistoryCommand {
-    pub(super) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
+    pub(crate) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
         match self {
             Self::Log(args) => invocation.on_existing(|context| log::log(context, &args)),
             Self::Show(args) => invocation.on_existing(|context| show::show(context, &args.event)),

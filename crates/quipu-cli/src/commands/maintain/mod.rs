@@ -51,7 +51,7 @@ pub(crate) enum MaintainCommand {
 }
 
 impl MaintainCommand {
-    pub(super) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
+    pub(crate) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
         match self {
             Self::Status => invocation.with_engine(status::status),
             Self::Doctor(args) if args.self_test => invocation.with_settings(doctor::self_test),

@@ -4,8 +4,8 @@ use clap::{Args, Subcommand};
 use quipu_engine::versions::When;
 use quipu_engine::{CategoryShown, PromoteReport, PromoteRequest, Result};
 
-use crate::args::Form;
 use crate::commands::{CommandContext, render};
+use crate::global::Form;
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {

@@ -31,7 +31,7 @@ pub(crate) enum MeasureCommand {
 }
 
 impl MeasureCommand {
-    pub(super) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
+    pub(crate) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
         invocation.with_settings(|settings, printer| {
             let measured = match self {
                 Self::Eval { dataset } => quipu_eval::run(settings, printer, &dataset)?,

@@ -30,7 +30,7 @@ pub(crate) enum RememberCommand {
 }
 
 impl RememberCommand {
-    pub(super) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
+    pub(crate) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
         match self {
             Self::Demo => invocation.with_settings(demo::run),
             Self::Add(args) => invocation.on_named(|context| add::add(context, args)),

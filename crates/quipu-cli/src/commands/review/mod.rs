@@ -32,7 +32,7 @@ pub(crate) enum ReviewCommand {
 }
 
 impl ReviewCommand {
-    pub(super) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
+    pub(crate) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
         match self {
             Self::Review(args) => invocation.on_existing(|context| decide::review(context, args.action)),
             Self::Retract(args) => invocation.on_existing(|context| correct::retract(context, &args)),

@@ -9,11 +9,10 @@ mod server;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Subcommand};
+use clap::Subcommand;
 use quipu_engine::Result;
 
 use super::Invocation;
-use crate::args::Cli;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServeCommand {
@@ -39,7 +38,7 @@ pub(crate) enum ServeCommand {
 }
 
 impl ServeCommand {
-    pub(super) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
+    pub(crate) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
         match self {
             Self::Serve(args) => invocation.with_settings(|settings, printer| server::run(settings, printer, &args)),
             Self::Mcp(args) => invocation.with_settings(|settings, _| mcp::run(settings, args)),
@@ -51,7 +50,7 @@ impl ServeCommand {
             Self::Hook(args) => Ok(hook::run(invocation.global, args)),
             Self::Chat(args) => invocation.on_named(|context| chat::chat(context, &args)),
             Self::Completions { shell } => {
-                clap_complete::generate(shell, &mut Cli::command(), "quipu", &mut std::io::stdout());
+                clap_complete::generate(shell, &mut (invocation.command_line)(), "quipu", &mut std::io::stdout());
                 Ok(ExitCode::SUCCESS)
             }
         }

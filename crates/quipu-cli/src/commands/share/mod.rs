@@ -26,7 +26,7 @@ pub(crate) enum ShareCommand {
 }
 
 impl ShareCommand {
-    pub(super) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
+    pub(crate) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
         match self {
             Self::Export(args) => invocation.on_existing(|context| export::export(context, &args)),
             Self::Backup(args) => {

@@ -16,7 +16,7 @@ use quipu_engine::{Error, Result};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::args::Global;
+use crate::global::Global;
 use crate::settings::Settings;
 use backend::HookBackend;
 

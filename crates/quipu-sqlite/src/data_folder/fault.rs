@@ -6,6 +6,9 @@ use std::path::Path;
 use quipu_engine::ports::StoreError;
 use rusqlite::{ErrorCode, ffi};
 
+/// Maximum size of a single value, in bytes. Larger blobs are stored in pieces.
+pub(crate) const VALUE_BYTES_MAX: i32 = 64 << 20;
+
 /// Why a transaction was rolled back.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -91,7 +94,7 @@ pub(crate) fn of_sqlite(path: &Path, doing: &str, error: &rusqlite::Error) -> St
         }
         ErrorCode::TooBig => StoreError::Unavailable(format!(
             "could not {doing} the ledger {at}: a value is larger than {} bytes. Nothing was changed. Split it",
-            crate::connection::VALUE_BYTES_MAX
+            VALUE_BYTES_MAX
         )),
         _ => StoreError::Corrupt(format!(
             "could not {doing} the ledger {at}: {error}. Its tables are not those Quipu made. Nothing was changed. Run a \

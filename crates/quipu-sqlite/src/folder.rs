@@ -24,9 +24,9 @@ use crate::StoreOptions;
 use crate::connection::Access;
 use crate::data_folder::ballast::Ballast;
 use crate::data_folder::disk;
+use crate::data_folder::fault;
 use crate::data_folder::lock::{FolderLock, Reading};
 use crate::data_folder::stripe::Stripes;
-use crate::fault;
 
 /// Maximum length of a user id that is used in a file name unchanged.
 const PLAIN_NAME_MAX: usize = 64;

@@ -16,9 +16,9 @@ use quipu_engine::ports::StoreError;
 
 use crate::connection::{Access, connect};
 use crate::data_folder::disk;
-use crate::data_folder::folder::{Folder, user_of};
-use crate::data_folder::mark::{self, AbandonedMark};
-use crate::fault;
+use crate::data_folder::fault;
+use crate::folder::{Folder, user_of};
+use crate::mark::{self, AbandonedMark};
 use crate::migration;
 
 const PARTIAL: &str = ".partial";

@@ -9,8 +9,8 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use crate::connection::{Access, connect, identify, meta, settle};
 use crate::data_folder::disk;
-use crate::fault;
-use crate::fault::Failure;
+use crate::data_folder::fault;
+use crate::data_folder::fault::Failure;
 use crate::ledger_store;
 use crate::rows;
 
@@ -29,7 +29,7 @@ const REPLACED: &str = "replaced";
 
 /// The mark of an open ledger.
 pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Option<AbandonedMark>> {
-    let mut query = connection.prepare_cached(include_str!("../sql/meta.sql"))?;
+    let mut query = connection.prepare_cached(include_str!("sql/meta.sql"))?;
     let found = query.query_row([meta::GIVEN_UP], |row| row.get::<_, String>(0)).optional()?;
     Ok(found.map(|word| if word == REMOVED { AbandonedMark::Removed } else { AbandonedMark::Replaced }))
 }
@@ -74,7 +74,7 @@ fn set(connection: &mut Connection, path: &Path, expected: Option<Seq>, mark: Ab
         return Err(StoreError::Conflict { expected, head }.into());
     }
     let word = if mark == AbandonedMark::Removed { REMOVED } else { REPLACED };
-    transaction.execute(include_str!("../sql/put_meta.sql"), [meta::GIVEN_UP, word])?;
+    transaction.execute(include_str!("sql/put_meta.sql"), [meta::GIVEN_UP, word])?;
     disk::note("commit", path);
     transaction.commit()?;
     disk::note("committed", path);
@@ -95,6 +95,6 @@ pub(crate) fn of_file_if_there(path: &Path) -> Option<AbandonedMark> {
 pub(crate) fn clear(path: &Path) -> Result<(), StoreError> {
     let connection = connect(path, Access::Write)?;
     settle(&connection, path, None)?;
-    let cleared = connection.execute(include_str!("../sql/drop_meta.sql"), [meta::GIVEN_UP]);
+    let cleared = connection.execute(include_str!("sql/drop_meta.sql"), [meta::GIVEN_UP]);
     cleared.map(|_| ()).map_err(|error| fault::of_sqlite(path, "open", &error))
 }

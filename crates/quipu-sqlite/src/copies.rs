@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use quipu_engine::ports::StoreError;
 
 use crate::data_folder::disk;
-use crate::data_folder::folder::Folder;
-use crate::fault;
+use crate::data_folder::fault;
+use crate::folder::Folder;
 
 impl Folder {
     /// Every database that was set aside.
