@@ -154,7 +154,7 @@ fn episodes(call: &Call<'_>, asked: EpisodesQuery) -> Result<Episodes, Fault> {
     let at: When = when(asked.at.as_deref(), "at")?;
     let (topics, paths) = (listed(asked.topics.as_deref()), listed(asked.paths.as_deref()));
     let found = episodes_about(call.engine, &user, Some(at), &topics, &paths, k)?;
-    let scored = found.into_iter().map(|(score, episode)| Scored { score, episode: episode });
+    let scored = found.into_iter().map(|(score, episode)| Scored { score, episode });
     let items: Vec<Scored> = scored.collect();
     Ok(Episodes { episodes: items.clone(), items })
 }

@@ -147,7 +147,7 @@ fn verified(call: &Call<'_>, asked: VerifyQuery) -> Result<Verified, Fault> {
     let wrong = || Fault::invalid("a pin is a position and its hash, such as 12:4f0c…").at("pin");
     let pins = asked.pin.map(|text| pin(&text).ok_or_else(wrong)).transpose()?;
     let report = verify(call.engine, &call.user()?, pins.as_slice(), &mut |_| {})?;
-    Ok(Verified { intact: report.is_intact(), report: report })
+    Ok(Verified { intact: report.is_intact(), report })
 }
 
 /// An event, by position or id.
