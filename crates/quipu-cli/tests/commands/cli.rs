@@ -1,7 +1,5 @@
 //! The binary as a person or a script meets it: what it prints, where, and the exit code.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

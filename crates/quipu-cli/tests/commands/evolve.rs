@@ -1,7 +1,5 @@
 //! The seed's notes on sleep become a category, as a person would see it.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use std::process::Command;
 
 /// A data folder of its own.

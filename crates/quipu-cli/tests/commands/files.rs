@@ -1,7 +1,5 @@
 //! Plain files and bundles, as a person or a script meets them.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

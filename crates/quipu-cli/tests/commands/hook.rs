@@ -1,7 +1,5 @@
 //! `quipu hook` as a coding agent calls it: what is told, what is kept, and that nothing stops the agent.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};

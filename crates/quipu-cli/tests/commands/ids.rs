@@ -1,8 +1,6 @@
 //! Every id a command prints is one that `get`, `why`, `blame` and `history` take; rows of JSON lists are `items`; and somebody who
 //! has said nothing is answered with nothing.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use super::place::Place;
 use serde_json::Value;
 

@@ -1,7 +1,5 @@
 //! `quipu install` and `uninstall`: only Quipu's own entry is touched, and it can be taken out again to the byte.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

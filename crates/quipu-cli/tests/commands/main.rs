@@ -1,5 +1,7 @@
 //! The commands as a person or a script meets them: what they print, where, and their exit codes.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 mod cli;
 mod evolve;
 mod files;

@@ -1,7 +1,5 @@
 //! `quipu mcp` as a client meets it that starts it itself: one line of JSON a message, nothing else on standard output.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Output, Stdio};
 

@@ -1,7 +1,5 @@
 //! Language models as a person meets them: what is asked, what is not, and what stays when a model fails.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;

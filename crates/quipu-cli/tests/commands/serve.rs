@@ -1,7 +1,5 @@
 //! `quipu serve` as a person or a script meets it: the first screen, what it refuses, and how it ends.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};

@@ -1,7 +1,5 @@
 //! `quipu eval updates`: what the made-up worlds must show, whatever else changes.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use std::process::Command;
 
 use serde_json::Value;
