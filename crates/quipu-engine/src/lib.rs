@@ -1,8 +1,8 @@
-//! The memory engine: one module per verb, and the ports that stores and models implement.
+//! The operations of the memory engine, in modules by purpose, and the ports that concrete stores and models implement.
 //!
 //! The engine decides with `quipu-core` and stores its decisions through its [`ports`]. It reads no settings, depends
-//! on no concrete store or model, and takes time and randomness from its ports only. Verbs are blocking functions that
-//! take an [`Engine`], which can be shared between threads.
+//! on no concrete store or model, and takes time and randomness from its ports only. Operations are blocking functions
+//! that take an [`Engine`], which can be shared between threads.
 
 mod admin;
 mod context;

@@ -24,15 +24,20 @@ impl BytePairs {
     }
 }
 
-/// Splits a text before each single space between two words. Both encodings split there as well, so the costs of the
-/// parts add up to the cost of the whole.
+/// The length of the longest part that is counted at once, in bytes. Counting backtracks over runs of white space, within a bound.
+const PART_BYTES_MAX: usize = 16 << 10;
+
+/// Cuts a text before each space that stands alone between two words. Both encodings split a text there themselves, so the
+/// costs of the parts add up to the cost of the whole. What has no such space for [`PART_BYTES_MAX`] is cut there, which may
+/// count a token more.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let bytes = rest.as_bytes();
-        let cut = (1..bytes.len().saturating_sub(1))
+        let most = rest.floor_char_boundary(PART_BYTES_MAX);
+        let cut = (1..most.min(bytes.len().saturating_sub(1)))
             .find(|&at| bytes[at] == b' ' && bytes[at - 1].is_ascii_graphic() && bytes[at + 1].is_ascii_graphic());
-        let (word, after) = rest.split_at(cut.unwrap_or(rest.len()));
+        let (word, after) = rest.split_at(cut.unwrap_or(most));
         rest = after;
         (!word.is_empty()).then_some(word)
     })
@@ -104,6 +109,16 @@ mod tests {
         ] {
             let reference = o200k_base_singleton().count_ordinary(text);
             assert_eq!([tokenizer.count(text), tokenizer.count(text)], [reference, reference], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn long_runs_are_counted_in_parts() {
+        for tokenizer in tokenizers() {
+            for run in [" ", "\t", "a", "é", "\n", " a"] {
+                let count = tokenizer.count(&run.repeat((1 << 20) / run.len()));
+                assert!(count > 1_000, "{}: {count} tokens of {run:?}", tokenizer.name());
+            }
         }
     }
 

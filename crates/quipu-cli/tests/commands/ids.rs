@@ -126,3 +126,15 @@ fn a_deletion_without_a_terminal_is_announced_and_done_with_its_token() {
     let receipt = json(&place, &["erase", "--everything", "--confirm", &fresh]);
     assert_eq!(receipt["user_id"], "me", "{receipt}");
 }
+
+#[test]
+fn a_ledger_is_not_imported_by_a_dry_run() {
+    let place = told();
+    let ledger = place.0.path().join("events.jsonl");
+    json(&place, &["pick", "1-2", "--into", ledger.to_str().unwrap()]);
+    let import = ["-u", "other", "import", "ledger", ledger.to_str().unwrap(), "--dry-run"];
+    assert_eq!(place.run(&import).status.code(), Some(2));
+    assert_eq!(json(&place, &["-u", "other", "facts"])["items"].as_array().unwrap().len(), 0);
+    json(&place, &import[..5]);
+    assert_eq!(json(&place, &["-u", "other", "facts"])["items"].as_array().unwrap().len(), 1);
+}

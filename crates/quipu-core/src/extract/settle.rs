@@ -53,7 +53,7 @@ impl Corrections {
         if !strong && !weak && not.is_none() {
             return;
         }
-        let changed = !strong && self.change.is_match(sentence);
+        let changed = !strong && (!hints || not.is_none()) && self.change.is_match(sentence);
         for fact in facts.iter_mut().filter(|fact| matches!(fact.stance, Stance::Holds | Stance::Changed)) {
             fact.stance = if changed { Stance::Changed } else { Stance::Corrects { not: not.clone() } };
         }

@@ -4,7 +4,7 @@ use super::language::{BeforeVerb, VerbMark};
 use super::rules::pattern::{Pattern, Patterns};
 use crate::refusal::Refusal;
 
-/// Maximum number of steps before a verb.
+/// Maximum number of patterns matched before one verb.
 const STEPS_MAX: usize = 12;
 
 /// Reads the words before verbs.

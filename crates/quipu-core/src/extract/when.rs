@@ -49,9 +49,9 @@ pub(super) struct NamedTime {
 pub struct SpokenDate {
     /// Byte range of the words.
     pub range: Range<usize>,
-    /// First and last day it may mean in the past.
+    /// First and last day that the words mean if they refer to the past.
     pub back: RangeInclusive<Date>,
-    /// First and last day it may mean in the future. Equal to `back` if the words are unambiguous.
+    /// First and last day that they mean if they refer to the future. Equal to `back` if the words are unambiguous.
     pub ahead: RangeInclusive<Date>,
     /// True if only the weekday was stated, so that the week is ambiguous.
     pub is_weekday: bool,

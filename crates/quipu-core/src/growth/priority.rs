@@ -1,4 +1,4 @@
-//! Priority without a query, from recency, importance and frequency of use. Items of low priority are compressed first.
+//! Priority without a query, from recency, importance and frequency of use. Items of low priority are demoted first.
 
 use jiff::Timestamp;
 

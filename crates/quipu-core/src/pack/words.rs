@@ -115,8 +115,8 @@ pub fn terms(text: &str) -> BTreeSet<String> {
 
 /// Returns true if a line carries no content of its own: "Got it", "Thanks, Maria!", "Are they helping?".
 ///
-/// Such a line has no content words besides politeness and agreement, or fewer than three without a number or a name,
-/// and says nothing about its speaker.
+/// Such a line has no content words besides politeness and agreement; or it has fewer than three, contains no number or
+/// name, and either is a question or has no word of the first person.
 pub fn is_backchannel(text: &str) -> bool {
     let (mut content, mut unnamed, mut terms, mut unnamed_terms) = (0, 0, 0, 0);
     let (mut has_chat, mut tells, mut is_own) = (false, false, false);

@@ -10,13 +10,13 @@ use crate::refusal::Refusal;
 pub struct SessionOptions {
     /// Exchanges in the raw window; default 6, recommended 5 to 8.
     pub window_turns: usize,
-    /// Number of further turns for which the reply of a long exchange stays in it; default 2.
+    /// Number of further exchanges for which the reply of a long exchange stays in it; default 2.
     pub long_extra_turns: usize,
     /// An exchange is short if all its messages have fewer words; default 40.
     pub short_words: usize,
     /// An exchange is long if one of its messages has more words; default 200.
     pub long_words: usize,
-    /// Turns between two consolidations; default 16, recommended 15 to 20.
+    /// Exchanges between two consolidations; default 16, recommended 15 to 20.
     pub consolidate_turns: u32,
 }
 
@@ -26,7 +26,7 @@ impl Default for SessionOptions {
     }
 }
 
-/// Greatest window and greatest distance between consolidations, in turns.
+/// Greatest window and greatest distance between consolidations, in exchanges.
 const TURNS_MAX: usize = 200;
 
 impl SessionOptions {

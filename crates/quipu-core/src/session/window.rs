@@ -29,7 +29,7 @@ pub struct WindowTurn {
 }
 
 /// The last `window_turns` exchanges, oldest first. The reply of a long exchange before them stays for
-/// `long_extra_turns` more turns.
+/// `long_extra_turns` more exchanges.
 pub fn raw_window(exchanges: &[Exchange<'_>], options: &SessionOptions) -> Vec<WindowTurn> {
     let first = exchanges.len().saturating_sub(options.window_turns);
     let lingering = first.saturating_sub(options.long_extra_turns);

@@ -349,7 +349,7 @@ impl<'a> OfferContext<'a> {
         self.beside(drawn, ItemKind::Note, &counts, items.notes().map(|note| note.id).collect());
     }
 
-    /// Offers items of a kind at a low value even if the query did not find them: first the ones found, then the rest.
+    /// Offers up to `OFFERED_MAX` items of a kind at a low value: first the ones the query found, then the others.
     fn beside(&mut self, drawn: &[DerivedHit], kind: ItemKind, counts: &dyn Fn(&ItemId) -> bool, rest: Vec<ItemId>) {
         let found = drawn.iter().map(|hit| hit.id).filter(|id| id.kind == kind);
         let mut met = BTreeSet::new();

@@ -169,7 +169,7 @@ fn destroy(engine: &Engine, open: &OpenMemory, wanted: &BTreeSet<ChangeRef>, rea
         lag = lag.or(writer.ledger.checkpoint(&kept).err().map(|error| error.to_string()));
         return Ok(Destroyed { event_id: sealed.id, event_seq: sealed.seq, erased, derived, lag });
     }
-    Err(Error::Conflict("other writers were faster again and again; try again".to_owned()))
+    Err(Error::Conflict("another process appended first on every attempt. Nothing was erased; run it again".to_owned()))
 }
 
 /// The changes to erase, including everything derived from them.

@@ -97,7 +97,8 @@ pub fn revert<'a>(
     Ok((receipt, difference))
 }
 
-/// Reverts events together with other decisions, all or nothing. The revert comes last; without events there is none.
+/// Reverts events together with other decisions, all or nothing. The revert is appended after the other decisions. If
+/// `events` is empty, no revert is appended.
 pub(crate) fn take_back(
     engine: &Engine,
     open: &OpenMemory,

@@ -104,7 +104,7 @@ impl WorldYear {
 }
 
 fn one(from: &[String], dice: &mut WorldRng) -> Result<String> {
-    dice.pick(from).cloned().ok_or_else(|| Error::Bug("the words of a life have run out".to_owned()))
+    dice.pick(from).cloned().ok_or_else(|| Error::Bug("a word list of the generated life is empty".to_owned()))
 }
 
 fn two(from: &[String], dice: &mut WorldRng) -> Result<(String, String)> {
@@ -112,7 +112,7 @@ fn two(from: &[String], dice: &mut WorldRng) -> Result<(String, String)> {
     dice.shuffle(&mut all);
     match (all.pop(), all.pop()) {
         (Some(first), Some(second)) => Ok((first, second)),
-        _ => Err(Error::Bug("the words of a life have run out".to_owned())),
+        _ => Err(Error::Bug("a word list of the generated life is empty".to_owned())),
     }
 }
 

@@ -43,7 +43,7 @@ impl Short {
         let mut dice = WorldRng::new(seed.wrapping_mul(2_000_003).wrapping_add(number as u64));
         let names = asking.relations();
         let name = dice.pick(&names).copied().unwrap_or_default();
-        let missing = || Error::Bug(format!("the worlds do not tell {name:?} of everybody"));
+        let missing = || Error::Bug(format!("relation {name:?} lacks people, values or wording for others"));
         let relation = language.relations.get(name).ok_or_else(missing)?;
         let other = relation.other.as_ref().ok_or_else(missing)?;
         let mut people = language.people.clone();

@@ -29,7 +29,7 @@ pub(crate) enum HistoryCommand {
     Blame(compare::BlameArgs),
     /// Show the differences between two versions
     Diff(compare::DiffArgs),
-    /// Read as of an earlier version: at WHEN recall|context|get|list|core
+    /// Run a reading command as of an earlier version
     At(at::AtArgs),
     /// Revert events; nothing is deleted
     Revert(revert::RevertArgs),

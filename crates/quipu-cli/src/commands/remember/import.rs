@@ -52,6 +52,13 @@ pub(super) fn import(context: &CommandContext<'_>, args: &ImportArgs) -> Result<
         return Err(Error::Invalid(format!("only bundles are signed: omit --key to import {}", args.format)));
     }
     if args.format == "ledger" {
+        if args.dry_run || args.mine || args.words_only {
+            return Err(Error::Invalid(
+                "a ledger is imported as it is: omit --dry-run, --mine and --words-only; `quipu pick --into` can take chosen \
+                 events, and `quipu revert` takes an import back"
+                    .to_owned(),
+            ));
+        }
         return import_ledger(context, &args.path);
     }
     let format: ImportFormat = args.format.parse()?;

@@ -39,7 +39,10 @@ pub(crate) struct WriteArgs {
 pub(super) fn write(context: &CommandContext<'_>, args: &WriteArgs) -> Result<()> {
     let text = input::text_of(&args.file)?;
     let mut request: WriteRequest = serde_json::from_str(&text).map_err(|error| {
-        Error::Invalid(format!("{}: not a write of facts, notes, tasks, tenets: {error}", args.file.display()))
+        Error::Invalid(format!(
+            "{}: not a JSON object with `facts`, `notes`, `tasks` or `tenets`: {error}",
+            args.file.display()
+        ))
     })?;
     request.idempotency_key = args.idempotency_key.clone().or(request.idempotency_key);
     let report = quipu_engine::write(&context.engine, &context.user, &request, args.from)?;

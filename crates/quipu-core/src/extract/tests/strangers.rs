@@ -86,3 +86,9 @@ fn what_is_arranged_and_what_begins_may_lie_ahead() {
         assert!(RULES.read(&reading(text)).facts.iter().all(|fact| fact.valid_to.is_none()), "{text}");
     }
 }
+
+#[test]
+fn news_after_actually_is_no_correction() {
+    check("Actually I live in Gaia now.", &["changed user lives_in Gaia"]);
+    check("Actually I live in Gaia.", &["corrects user lives_in Gaia"]);
+}

@@ -185,7 +185,8 @@ pub(in crate::recall) fn dated(text: &str, words: &[TextToken]) -> Vec<(Range<us
     dates
 }
 
-/// Parses a date at one word; returns it (`None` if it is impossible) with the number of its words.
+/// A position in the words at which a date is parsed. Its methods return the date (`None` if it is impossible) and its
+/// number of words.
 struct Reader<'a> {
     text: &'a str,
     words: &'a [TextToken],

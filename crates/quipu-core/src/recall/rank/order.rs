@@ -65,8 +65,9 @@ pub fn confidence(weights: &Confidence, base: f64, cosine: f32, votes: u32, reli
     sum.clamp(0.0, 1.0)
 }
 
-/// `½ recency + .3 importance + .2 ln(1 + hits) / K`; the lowest are compressed first. `k` is the logarithm that counts
-/// as full use.
+/// Priority of an item (see the glossary): `½ recency + .3 importance + .2 ln(1 + hits) / k`.
+///
+/// Items with the lowest priority are demoted first. `k` is `ln(1 + hits)` at which use counts fully.
 pub fn rif(recency: f64, importance: f64, hits: u64, k: f64) -> f64 {
     0.5 * recency + 0.3 * importance + 0.2 * (1.0 + hits as f64).ln() / k
 }

@@ -103,19 +103,19 @@ impl DecisionContext<'_> {
     /// The changes of closing a fact at a time.
     ///
     /// # Errors
-    /// `NotFound` without such a fact; `Invalid` if it would end before it began; `Refused` if it does not hold.
+    /// `NotFound` without such a fact; `Invalid` if it would end before it began; `Refused` if it is neither active nor superseded.
     pub fn close(&self, fact: ItemId, valid_to: Timestamp) -> Result<Vec<Change>, Refusal> {
         let missing = || Refusal::not_found(format!("there is no fact {fact}"));
         let held = self.memory.items().fact(fact).ok_or_else(missing)?;
         if held.valid_from.is_some_and(|from| valid_to < from) {
-            return Err(Refusal::invalid(format!("{fact} holds since {}: it cannot end before", held.text)));
+            return Err(Refusal::invalid(format!("{fact} cannot end before it began: {}", held.text)));
         }
         if !matches!(held.status, FactStatus::Active | FactStatus::Superseded) {
-            return Err(Refusal::refused(format!("{fact} does not hold, so it cannot end")));
+            return Err(Refusal::refused(format!("{fact} is neither active nor superseded, so it cannot be closed")));
         }
         let mut work = DecisionBuilder::new(self);
         if held.is_active() && valid_to > self.now {
-            // It stays active until then.
+            // The fact stays active until then.
             let change = FactChange { valid_to: Some(valid_to), ..FactChange::of(fact) };
             work.drawn.push(DerivedChange::FactChanged(change));
             return Ok(work.finish());

@@ -132,17 +132,19 @@ pub(in super::super) fn shown(call: &Call<'_>) -> Result<ReviewView> {
 fn review(call: &Call<'_>, asked: ReviewRequest) -> Result<ReviewView> {
     let ReviewRequest { action, id, text, user_said } = asked;
     if action != Action::Edit && text.is_some() {
-        return Err(Error::Invalid("text: only an edit takes one".to_owned()));
+        return Err(Error::Invalid("`text` is only for an edit: omit it".to_owned()));
     }
     if action == Action::List {
         return shown(call);
     }
-    let id = id.ok_or_else(|| Error::Invalid("id: which one is decided on?".to_owned()))?;
-    let missing = || Error::Invalid("user_said: what did the user say to it?".to_owned());
+    let id = id.ok_or_else(|| Error::Invalid("`id` is missing: the review to decide".to_owned()))?;
+    let missing = || Error::Invalid("`user_said` is missing: quote the user".to_owned());
     let said = user_said.filter(|said| !said.trim().is_empty()).ok_or_else(missing)?;
     let decision = match (action, text) {
         (Action::Edit, Some(text)) => Some(ReviewDecision::Edited { text }),
-        (Action::Edit, None) => return Err(Error::Invalid("text: an edit needs what is right".to_owned())),
+        (Action::Edit, None) => {
+            return Err(Error::Invalid("`text` is required for an edit: the corrected statement".to_owned()));
+        }
         (Action::Approve, _) => Some(ReviewDecision::Approved),
         (Action::Decline, _) => Some(ReviewDecision::Declined),
         (Action::Undo | Action::List, _) => None,
