@@ -131,7 +131,7 @@ fn a_memory_handed_on() {
     there.check(&["import", "bundle", file, "--dry-run"], "off", 0, &["would be restored"]);
     let stranger = "0".repeat(64);
     there.check(&["import", "bundle", file, "--key", &stranger], "off", 1, &["not by the key that was expected"]);
-    there.check(&["import", "openai", file, "--key", &key], "off", 2, &["only a bundle is signed"]);
+    there.check(&["import", "openai", file, "--key", &key], "off", 2, &["only bundles are signed"]);
     there.check(&["import", "bundle", file, "--key", &key], "off", 0, &["every one verified", &key]);
     there.check(&["recall", "where do I live?"], "off", 0, &["Porto"]);
     there.check(&["import", "bundle", file], "off", 1, &["has a memory here"]);

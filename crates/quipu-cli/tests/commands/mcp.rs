@@ -212,7 +212,7 @@ fn a_server_is_asked_by_its_address_and_the_folder_without_one() {
     let hello = json!({"jsonrpc": "2.0", "id": 3, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
     let refused = stranger.ask(&hello);
-    assert!(refused["error"]["message"].as_str().unwrap().contains("no such key"), "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("unknown or revoked key"), "{refused}");
     serve.kill().unwrap();
     serve.wait().unwrap();
     let gone = stranger.ask(&json!({"jsonrpc": "2.0", "id": 4, "method": "ping"}));
