@@ -303,7 +303,7 @@ fn flat_summaries_and_ready_made_items_pass_the_gate() {
     assert_eq!((knee["priority"].as_u64(), knee["status"].as_str()), (Some(3), Some("active")), "{knee}");
     place.check(&["write", "-"], br#"{"facts": [{"p": "x", "o": "y", "time": "soon"}]}"#, 2, &["is not a time"]);
     place.check(&["write", "-"], br#"{"tasks": [{"title": "x", "priority": 11}]}"#, 2, &["from 1 to 10"]);
-    place.check(&["write", "-"], b"{\"facts\": [{\"o\": 1}]}", 2, &["not a write"]);
+    place.check(&["write", "-"], b"{\"facts\": [{\"o\": 1}]}", 2, &["not a JSON object"]);
     place.check(&["write", "-"], b"{}", 2, &["1 to 500 items"]);
 }
 
