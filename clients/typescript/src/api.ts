@@ -636,7 +636,7 @@ export interface paths {
     "/memory/{user_id}/packs/{pack_id}": {
         parameters: {
         };
-        /** A pack, made again from its id */
+        /** Rebuilds a pack from its id */
         get: {
             parameters: {
                 path: {

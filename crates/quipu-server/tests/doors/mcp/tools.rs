@@ -234,7 +234,7 @@ async fn wrong_arguments_are_answers_a_model_can_act_on() {
         ("list_memories", json!({"limit": 101}), "1 to 100"),
         ("update_memory", json!({"id": "note_0000000000000", "text": "x"}), "no item"),
         ("fetch", json!({"id": ""}), "id is empty"),
-        ("review_memories", json!({"action": "approve"}), "id: which one"),
+        ("review_memories", json!({"action": "approve"}), "`id` is missing"),
         ("review_memories", json!({"action": "edit", "id": "x", "user_said": "y"}), "text"),
         ("review_memories", json!({"action": "approve", "id": "x", "user_said": "y"}), "waits"),
         ("add_observations", json!({"observations": [{"entityName": "Nobody", "contents": ["x"]}]}), "create it first"),
