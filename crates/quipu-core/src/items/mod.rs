@@ -236,11 +236,12 @@ impl Items {
         let stands = match id.kind {
             ItemKind::Fact => self.facts.get(&id).map(|fact| {
                 let until = fact.valid_to.map(|to| format!(" until {to}")).unwrap_or_default();
-                format!("{}{until}, said {} times", word(&fact.status), fact.seen_count)
+                format!("{}{until}, said {}", word(&fact.status), times(fact.seen_count))
             }),
-            ItemKind::Task => {
-                self.tasks.get(&id).map(|task| format!("{}, {} attempts", word(&task.status), task.attempts.len()))
-            }
+            ItemKind::Task => self.tasks.get(&id).map(|task| {
+                let (tried, ending) = (task.attempts.len(), if task.attempts.len() == 1 { "" } else { "s" });
+                format!("{}, {tried} attempt{ending}", word(&task.status))
+            }),
             ItemKind::Note => self.notes.get(&id).map(|note| format!("{} votes", note.votes)),
             ItemKind::Tenet => self.tenets.get(&id).map(|tenet| word(&tenet.status)),
             ItemKind::Truth => self.sessions.entry(id).map(|entry| {
@@ -291,6 +292,11 @@ impl Items {
         let episodes: usize = self.episodes.values().map(|one| one.summary.len() + one.raw_excerpt.len() + 400).sum();
         facts + episodes + self.sessions.bytes() + self.made_by.len() * (size_of::<Fact>() + 96)
     }
+}
+
+/// "once" or "3 times".
+pub fn times(count: u32) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 /// The serialised names of enum variants.

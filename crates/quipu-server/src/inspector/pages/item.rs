@@ -8,6 +8,7 @@ use quipu_core::event::SourceKind;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{Fact, FactStatus};
 use quipu_core::items::figure;
+use quipu_core::items::times;
 use quipu_engine::ports::Scope;
 use quipu_engine::ready_made::FactIn;
 use quipu_engine::versions::When;
@@ -110,7 +111,7 @@ fn fields_of_fact(fact: &Fact, base: &str) -> Vec<Field> {
         field("Kind", format!("{}, {}", shown::word(&fact.fact_type), shown::word(&fact.time_span))),
         field("Sure", format!("{:.0} %", fact.confidence_base * 100.0)),
         field("Source", format!("{} ({})", shown::source(fact.source), shown::trust(fact.trust))),
-        field("Said", format!("{} times, last {}", fact.seen_count, shown::maybe_day(fact.last_seen))),
+        field("Said", format!("{}, last {}", times(fact.seen_count), shown::maybe_day(fact.last_seen))),
         field(
             "Field",
             [Some(fact.domain.clone()), fact.topic.clone()].into_iter().flatten().collect::<Vec<_>>().join(" / "),
