@@ -64,11 +64,6 @@ impl History {
         self.reverts.contains_key(&seq)
     }
 
-    /// The events it reverts.
-    pub fn reverted_by(&self, seq: Seq) -> &[Seq] {
-        self.reverts.get(&seq).map_or(&[], Vec::as_slice)
-    }
-
     /// True if the event records an erasure or a fork, which no revert undoes.
     pub fn is_permanent(&self, seq: Seq) -> bool {
         self.forks.contains_key(&seq) || self.erasures.values().any(|&by| by == seq)

@@ -15,11 +15,10 @@ use quipu_core::ledger::{self, Position};
 use quipu_core::source::{Role, Source};
 use quipu_engine::ports::{EmbedError, Embedded, Embedder, EmbeddingModel, Entropy, Extractor, Token};
 use quipu_engine::{
-    ContextOptions, Engine, EngineParts, EngineRules, Error, FactOptions, OptionalParts, RecallOptions,
-    RememberOptions, Result, Utterance,
+    ContextOptions, Engine, EngineRules, Error, FactOptions, OptionalParts, RecallOptions, RememberOptions, Result,
+    Utterance,
 };
 use quipu_models::RuleExtractor;
-use quipu_sqlite::SqliteStore;
 use serde::Serialize;
 
 mod contention;
@@ -28,6 +27,8 @@ use self::contention::Contention;
 use crate::environment::{Environment, Measurement, Output};
 use crate::metrics::Quantiles;
 use crate::render;
+use crate::temporary_folder;
+use quipu::Components;
 use quipu::system::{SystemClock, SystemEntropy};
 
 /// Appends timed on each side.
@@ -91,7 +92,7 @@ fn seconds(since: Instant) -> f64 {
 /// # Errors
 /// `Unavailable` without a temporary folder; otherwise as the functions of the engine.
 pub fn bench(environment: &dyn Environment, output: &dyn Output, items: usize) -> Result<Measurement> {
-    let folder = tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
+    let folder = temporary_folder()?;
     let bar = output.progress();
     let append = append(folder.path())?;
     let fold_events_per_second = fold()?;
@@ -195,8 +196,7 @@ fn unit_vector(text: &str, dimensions: usize) -> Vec<f32> {
 }
 
 fn engine(folder: &Path, extractor: Option<Arc<dyn Extractor>>) -> Result<Engine> {
-    Ok(Engine::new(EngineParts {
-        store: Box::new(SqliteStore::open(folder, quipu_sqlite::StoreOptions::default())?),
+    let components = Components {
         embedder: Arc::new(MadeUpVectors::new()),
         clock: Arc::new(SystemClock { fixed: None }),
         entropy: Arc::new(SystemEntropy),
@@ -204,7 +204,8 @@ fn engine(folder: &Path, extractor: Option<Arc<dyn Extractor>>) -> Result<Engine
         summarizer: None,
         rules: EngineRules::default(),
         optional: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },
-    }))
+    };
+    quipu::open_engine(folder, components)
 }
 
 /// A text of 8 to 31 words with a Zipf-like distribution over a vocabulary of 20,000. As after the removal of stop

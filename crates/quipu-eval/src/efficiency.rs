@@ -10,17 +10,17 @@ use quipu_core::id::UserId;
 use quipu_core::recall::Intent;
 use quipu_engine::ports::{EmbedError, Embedded, Embedder, EmbeddingModel};
 use quipu_engine::{
-    ContextOptions, Engine, EngineParts, EngineRules, Error, OptionalParts, RecallOptions, RememberOptions, Result,
-    Utterance,
+    ContextOptions, Engine, EngineRules, Error, OptionalParts, RecallOptions, RememberOptions, Result, Utterance,
 };
 use quipu_models::RuleExtractor;
-use quipu_sqlite::SqliteStore;
 use serde::Serialize;
 
 use super::locomo::{Ingest, import, questions};
 use super::metrics::Quantiles;
 use crate::environment::{Environment, Measurement, Output};
 use crate::render;
+use crate::temporary_folder;
+use quipu::Components;
 use quipu::system::{SystemClock, SystemEntropy};
 
 const INTENTS: [Intent; 5] = [Intent::Recall, Intent::Plan, Intent::Reflect, Intent::Decide, Intent::Nudge];
@@ -132,10 +132,9 @@ pub(crate) fn efficiency(
     most: u64,
     only: &[String],
 ) -> Result<Measurement> {
-    let folder = tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
+    let folder = temporary_folder()?;
     let timed = Arc::new(Timed { model: environment.embedder()?, micros: AtomicU64::new(0) });
-    let engine = Engine::new(EngineParts {
-        store: Box::new(SqliteStore::open(folder.path(), quipu_sqlite::StoreOptions::default())?),
+    let components = Components {
         embedder: timed.clone(),
         clock: Arc::new(SystemClock { fixed: environment.now() }),
         entropy: Arc::new(SystemEntropy),
@@ -143,7 +142,8 @@ pub(crate) fn efficiency(
         summarizer: None,
         rules: EngineRules::default(),
         optional: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },
-    });
+    };
+    let engine = quipu::open_engine(folder.path(), components)?;
     let asked = asked(file, most, only)?;
     let (ingest, users) = import(&engine, output, file, only, true)?;
     let (mut items, mut disk, mut memory) = (0, 0, 0);

@@ -120,9 +120,14 @@ pub fn run(environment: &dyn Environment, output: &dyn Output, dataset: &Dataset
     }
 }
 
-/// An engine over a temporary folder, which is deleted when it is dropped.
+/// A temporary folder, which is deleted when it is dropped.
+fn temporary_folder() -> Result<TempDir> {
+    tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))
+}
+
+/// An engine over a temporary folder.
 fn scratch(environment: &dyn Environment) -> Result<(TempDir, Engine)> {
-    let folder = tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
+    let folder = temporary_folder()?;
     let engine = environment.open_in(folder.path())?;
     Ok((folder, engine))
 }

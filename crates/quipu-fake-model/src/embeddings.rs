@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::told::tokens;
+use super::reply::tokens;
 
 /// A deterministic vector of length 1 for a text.
 fn vector(text: &str, dimensions: usize) -> Vec<f32> {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::asked::{FakeRequest, RequestedFormat};
 use super::fault::Fault;
+use super::request::{FakeRequest, RequestedFormat};
 use super::script::scatter;
 
 /// A response that replaces the requested one.

@@ -24,18 +24,18 @@ mod fault;
 mod script;
 mod server;
 
-mod asked;
 mod chat;
 mod embeddings;
 mod failing;
 mod http;
 mod messages;
+mod reply;
+mod request;
 mod responses;
 mod spoil;
-mod told;
 
-pub use asked::{FakeRequest, RequestedFormat};
 pub use fault::{Fault, FaultKind};
 pub use http::Received;
+pub use request::{FakeRequest, RequestedFormat};
 pub use script::{FakeScript, PlannedFault, Repetition, Reply};
 pub use server::FakeServer;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::asked::FakeRequest;
-use super::told::{End, ScriptedReply, StreamEvent};
+use super::reply::{End, ScriptedReply, StreamEvent};
+use super::request::FakeRequest;
 
 fn stop_reason(told: &ScriptedReply) -> &'static str {
     match told.end {

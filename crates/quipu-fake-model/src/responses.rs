@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::asked::FakeRequest;
-use super::told::{End, ScriptedReply, StreamEvent};
+use super::reply::{End, ScriptedReply, StreamEvent};
+use super::request::FakeRequest;
 
 fn content(told: &ScriptedReply) -> Vec<Value> {
     let text = told.text.iter().map(|text| json!({"type": "output_text", "text": text, "annotations": []}));

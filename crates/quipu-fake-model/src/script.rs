@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::asked::FakeRequest;
 use super::fault::Fault;
+use super::request::FakeRequest;
 
 /// How often a fault occurs, counted over the requests at which it can occur.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

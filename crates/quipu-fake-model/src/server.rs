@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::asked::FakeRequest;
 use super::failing::{self, Failure};
 use super::fault::{Fault, FaultKind};
 use super::http::{self, Received};
+use super::reply::{ScriptedReply, StreamEvent};
+use super::request::FakeRequest;
 use super::script::{FakeScript, PlannedFault, Repetition, Reply, scatter};
-use super::told::{ScriptedReply, StreamEvent};
 use super::{chat, embeddings, messages, responses, spoil};
 
 const JSON: &str = "application/json";

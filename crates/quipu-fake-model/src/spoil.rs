@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::asked::FakeRequest;
 use super::fault::Fault;
+use super::reply::{End, ScriptedReply, tokens};
+use super::request::FakeRequest;
 use super::script::scatter;
-use super::told::{End, ScriptedReply, tokens};
 
 const REFUSALS: [&str; 3] = [
     "I'm sorry, but I can't assist with that request.",

@@ -30,10 +30,10 @@ mod fixed_clock;
 mod memory_keys;
 mod memory_store;
 mod recording_store;
-mod rig;
 mod sample;
 mod scripted_summarizer;
 mod seeded_entropy;
+mod test_engine;
 
 pub use counting_embedder::CountingEmbedder;
 pub use dice::Rng;
@@ -43,10 +43,10 @@ pub use fixed_clock::FixedClock;
 pub use memory_keys::MemoryKeys;
 pub use memory_store::MemoryStore;
 pub use recording_store::{Calls, RecordingStore};
-pub use rig::{TestEngine, engine};
 pub use sample::Sample;
 pub use scripted_summarizer::{ScriptedAnswer, ScriptedSummarizer};
 pub use seeded_entropy::SeededEntropy;
+pub use test_engine::{TestEngine, engine};
 
 /// The example of the README, as a doc test.
 #[cfg(doctest)]

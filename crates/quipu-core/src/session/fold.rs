@@ -93,11 +93,6 @@ impl Sessions {
         in_force.iter().filter_map(|id| self.entries.get(id)).map(|entry| &entry.truth)
     }
 
-    /// True if the entry is in force.
-    pub fn is_in_force(&self, id: ItemId) -> bool {
-        self.entries.get(&id).is_some_and(|entry| entry.gone.is_none())
-    }
-
     /// The turn log of a session, by turn.
     pub fn turns(&self, session: &str) -> Vec<&Logged> {
         let mut turns: Vec<&Logged> = self.logs.get(session).map_or(&[][..], |log| &log.turns).iter().collect();

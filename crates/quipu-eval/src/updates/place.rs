@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
+use quipu::Components;
 use quipu_engine::ports::{Clock, Embedder, Entropy};
-use quipu_engine::{Engine, EngineParts, EngineRules, Error, OptionalParts, Result};
+use quipu_engine::{Engine, EngineRules, Error, OptionalParts, Result};
 use quipu_models::RuleExtractor;
-use quipu_sqlite::SqliteStore;
 
 use super::super::worlds::WorldRng;
+use crate::temporary_folder;
 
 /// An engine whose ledgers follow from the seed alone.
 pub(crate) struct SeededEngine {
@@ -22,12 +23,10 @@ pub(crate) struct SeededEngine {
 
 impl SeededEngine {
     pub(crate) fn make(seed: u64, embedder: Arc<dyn Embedder>) -> Result<Self> {
-        let folder =
-            tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
+        let folder = temporary_folder()?;
         let clock = Arc::new(StoryClock(AtomicI64::new(0)));
         let extractor = Arc::new(RuleExtractor::english());
-        let engine = Engine::new(EngineParts {
-            store: Box::new(SqliteStore::open(&folder.path().join("data"), quipu_sqlite::StoreOptions::default())?),
+        let components = Components {
             embedder,
             clock: clock.clone(),
             entropy: Arc::new(StoryDice(Mutex::new(WorldRng::new(seed)))),
@@ -35,7 +34,8 @@ impl SeededEngine {
             summarizer: None,
             rules: EngineRules::default(),
             optional: OptionalParts::default(),
-        });
+        };
+        let engine = quipu::open_engine(&folder.path().join("data"), components)?;
         Ok(Self { folder, engine, extractor, clock })
     }
 

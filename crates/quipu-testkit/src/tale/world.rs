@@ -8,7 +8,7 @@ use quipu_engine::ports::LedgerStore;
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{Engine, Item, ListOptions, Receipt, list, show};
 
-use crate::rig::TestEngine;
+use crate::test_engine::TestEngine;
 
 /// An engine, its store, and the results of the last steps.
 pub(super) struct World {

@@ -66,7 +66,7 @@ const DIRECTIONS: [(&str, &[&str]); 12] = [
     ("quipu-server", &["quipu-core", "quipu-engine"]),
     ("quipu-files", &["quipu-core", "quipu-engine"]),
     ("quipu", &["quipu-core", "quipu-engine", "quipu-models", "quipu-sqlite"]),
-    ("quipu-eval", &["quipu", "quipu-core", "quipu-engine", "quipu-models", "quipu-sqlite"]),
+    ("quipu-eval", &["quipu", "quipu-core", "quipu-engine", "quipu-models"]),
     (
         "quipu-cli",
         &[

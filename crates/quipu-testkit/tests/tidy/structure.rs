@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use super::{bare, crates, rust_files, short};
+use super::{bare, crates, root, rust_files, short};
 
 /// Source files that may stand beside each other in one folder.
 const FILES_MAX: usize = 20;
-/// Folders that hold more than that, with the number they hold. A folder leaves the list when it is divided; none joins it.
-const LARGE_FOLDERS: &[(&str, usize)] = &[];
 
 #[test]
 fn no_folder_holds_more_than_twenty_source_files() {
@@ -17,15 +15,17 @@ fn no_folder_holds_more_than_twenty_source_files() {
     for path in crates().iter().flat_map(|krate| rust_files(&krate.join("src"))) {
         *counts.entry(short(path.parent().unwrap())).or_default() += 1;
     }
-    let allowed: BTreeMap<&str, usize> = LARGE_FOLDERS.iter().copied().collect();
-    let wrong: Vec<_> = counts
-        .iter()
-        .filter(|(folder, count)| **count > allowed.get(folder.as_str()).copied().unwrap_or(FILES_MAX))
-        .collect();
+    let wrong: Vec<_> = counts.iter().filter(|(_, count)| **count > FILES_MAX).collect();
     assert!(wrong.is_empty(), "more than {FILES_MAX} source files: {wrong:#?}");
-    let done: Vec<_> =
-        allowed.iter().filter(|(folder, count)| counts.get(**folder).is_none_or(|now| now < count)).collect();
-    assert!(done.is_empty(), "these folders have become smaller: shorten the list: {done:#?}");
+}
+
+/// Lines of README.md, which is read in two minutes.
+const README_LINES_MAX: usize = 150;
+
+#[test]
+fn the_readme_is_short() {
+    let lines = fs::read_to_string(root().join("README.md")).unwrap().lines().count();
+    assert!(lines <= README_LINES_MAX, "README.md has {lines} lines: move what is not needed first to docs/");
 }
 
 /// Names of fully public types, with the files that define them.

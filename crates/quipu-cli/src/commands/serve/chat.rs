@@ -27,6 +27,7 @@ use clap::Args;
 
 use crate::app;
 use crate::commands::CommandContext;
+use crate::commands::render;
 use crate::settings::ModelRole;
 
 #[derive(Debug, Args)]
@@ -305,7 +306,8 @@ impl Chat<'_> {
         let mut text = String::new();
         for id in self.given.iter().take(LISTED_MAX) {
             let words = quipu_engine::words(&self.context.engine, &self.context.user, *id)?;
-            let said = words.map_or_else(|| "retracted since".to_owned(), |words| excerpt(&words));
+            let said =
+                words.map_or_else(|| "retracted since".to_owned(), |words| render::excerpt(&words, EXCERPT_CHARS));
             text.push_str(&format!("{id}  {said}\n"));
         }
         let more = self.given.len().saturating_sub(LISTED_MAX);
@@ -323,14 +325,18 @@ impl Chat<'_> {
             facts => facts?,
         };
         for shown in facts.iter().take(LISTED_MAX) {
-            text.push_str(&format!("{}  {}\n", shown.fact.id, excerpt(&shown.fact.text)));
+            text.push_str(&format!("{}  {}\n", shown.fact.id, render::excerpt(&shown.fact.text, EXCERPT_CHARS)));
         }
         if facts.len() > LISTED_MAX {
             text.push_str(&format!("and {} more: `quipu facts`\n", facts.len() - LISTED_MAX));
         }
         if let Ok(state) = quipu_engine::session(engine, user, &self.name, When::Now) {
             for truth in &state.base_truth {
-                text.push_str(&format!("{}  {} (of this session)\n", truth.id, excerpt(&truth.text)));
+                text.push_str(&format!(
+                    "{}  {} (of this session)\n",
+                    truth.id,
+                    render::excerpt(&truth.text, EXCERPT_CHARS)
+                ));
             }
         }
         self.print(if text.is_empty() { "nothing is recorded yet\n" } else { &text })
@@ -389,12 +395,4 @@ fn window(turns: Vec<quipu_core::session::WindowTurn>) -> Vec<Message> {
         messages.push(Message::of_assistant("(no answer)"));
     }
     messages
-}
-
-fn excerpt(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(EXCERPT_CHARS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
 }

@@ -184,5 +184,5 @@ fn part(clause: &[TextToken], terms: &BTreeSet<String>) -> FactTime {
 }
 
 #[cfg(test)]
-#[path = "occasion_tests.rs"]
+#[path = "event_time_tests.rs"]
 mod tests;

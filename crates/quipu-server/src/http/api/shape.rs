@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use quipu_core::limit;
+use quipu_core::schema::{ITEM_ID_PATTERN, USER_ID_PATTERN};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
@@ -37,7 +38,7 @@ macro_rules! shape {
 
 shape! {
     /// A user's id.
-    UserName = json_schema!({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._@:+-]{0,127}$"})
+    UserName = json_schema!({"type": "string", "pattern": USER_ID_PATTERN})
 }
 shape! {
     /// A name of a session, topic or person: up to 128 bytes without control characters.
@@ -45,10 +46,7 @@ shape! {
 }
 shape! {
     /// An item's id.
-    ItemName = json_schema!({
-        "type": "string",
-        "pattern": "^(turn|entry|doc|import|fact|ep|task|note|tenet|review|truth)_[0-9a-f][0-9a-hjkmnp-tv-z]{12}$"
-    })
+    ItemName = json_schema!({"type": "string", "pattern": ITEM_ID_PATTERN})
 }
 shape! {
     /// A version: `now`, a position, a time or a date. Defaults to `now`.
