@@ -32,14 +32,13 @@ pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
 
 /// Opens an engine on a folder, with the record of model usage.
 pub(crate) fn open_with(folder: &Path, settings: &Settings, usage: &Arc<ModelUsage>) -> Result<Engine> {
-    let embedder = embedder(settings)?;
     let engine = quipu::open_engine(
         folder,
         Components {
-            embedder: embedder.clone(),
+            embedder: embedder(settings)?,
             clock: Arc::new(SystemClock { fixed: settings.now }),
             entropy: Arc::new(SystemEntropy),
-            extractor: Some(extractor(settings, embedder)),
+            extractor: Some(extractor(settings)),
             summarizer: Some(summarizer(settings, usage)?),
             rules: EngineRules {
                 policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
@@ -61,8 +60,8 @@ pub(crate) fn open_with(folder: &Path, settings: &Settings, usage: &Arc<ModelUsa
 }
 
 /// The offline extractor: rules, and remarks unless the settings disable them.
-fn extractor(settings: &Settings, embedder: Arc<dyn Embedder>) -> Arc<dyn Extractor> {
-    if settings.remarks { Components::default_extractor(embedder) } else { Arc::new(RuleExtractor::english()) }
+fn extractor(settings: &Settings) -> Arc<dyn Extractor> {
+    if settings.remarks { Components::default_extractor() } else { Arc::new(RuleExtractor::english()) }
 }
 
 /// The folder for plain files: in the data folder, unless the settings name another one for it.

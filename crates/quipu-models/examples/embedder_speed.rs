@@ -1,4 +1,4 @@
-//! Prints how fast the built-in embedder loads and runs on this machine, and how much memory it uses.
+//! Prints how fast the built-in embedder and the reader load and run on this machine, and how much memory they use.
 //!
 //! `cargo run --release -p quipu-models --example embedder_speed`
 #![expect(clippy::disallowed_methods, reason = "it measures real time")]
@@ -6,10 +6,14 @@
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
+use quipu_core::extract::{Reading, USER};
+use quipu_engine::ports::Extractor;
 use quipu_engine::ports::embedder::{EmbedError, Embedder};
-use quipu_models::{MiniLm, threads_default};
+use quipu_models::{LearnedReader, MiniLm, RuleExtractor, threads_default};
 
 const SHORT: &str = "My sister Ana has just moved from Valencia to Porto with her two old cats.";
+const MESSAGE: &str = "so my sister ana moved to porto last week with her two old cats and i said i would drive up with the rest of \
+    her things on the 14th, the van is booked, what should i check before a long drive";
 const RUNS: usize = 200;
 
 fn main() -> Result<(), EmbedError> {
@@ -45,6 +49,35 @@ fn main() -> Result<(), EmbedError> {
         println!("  {threads} thread(s)            {rate:>8.0} texts/s");
     }
     println!("memory after, two models {}", memory());
+    read()
+}
+
+/// Reads a message of forty words, without and with what the assistant said before.
+fn read() -> Result<(), EmbedError> {
+    let rules = RuleExtractor::english();
+    let reader = LearnedReader::new(RuleExtractor::english());
+    let before = "That sounds like a lot at once. Do you have somebody who can look after the cats while you are away?";
+    let read = |extractor: &dyn Extractor, before| {
+        let reading =
+            Reading { text: MESSAGE, speaker: USER, addressee: None, before, is_turn: true, said_at: None, known: &[] };
+        extractor.read(&reading).map_err(|error| EmbedError::Model(error.to_string()))
+    };
+    let started = Instant::now();
+    read(&reader, None)?;
+    println!("reader's first message   {:>8.2?}", started.elapsed());
+    println!("memory with reader       {}", memory());
+    let kinds: [(&str, &dyn Extractor, Option<&str>); 3] =
+        [("rules alone", &rules, None), ("reader", &reader, None), ("reader, with before", &reader, Some(before))];
+    for (name, extractor, before) in kinds {
+        let mut times = Vec::with_capacity(RUNS);
+        for _ in 0..RUNS {
+            let started = Instant::now();
+            read(extractor, before)?;
+            times.push(started.elapsed());
+        }
+        times.sort_unstable();
+        println!("{name:<24} median {:.2?}, 95 of 100 below {:.2?}", times[RUNS / 2], times[RUNS * 95 / 100]);
+    }
     Ok(())
 }
 

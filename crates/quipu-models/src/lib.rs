@@ -31,6 +31,8 @@ mod tokenizers;
 #[cfg(test)]
 mod fixed;
 
+mod learned_reader;
+
 pub mod language;
 mod model_naming;
 mod model_reader;
@@ -39,18 +41,17 @@ mod model_summarizer;
 
 mod prompt;
 mod refusals;
-mod remarks;
 
 pub use encoder::cross_encoder::CrossEncoder;
 pub use encoder::hashed_ngrams::HashedNgrams;
 pub use encoder::mini_lm::MiniLm;
 pub use encoder::model_folder::ModelFolder;
 pub use encoder::network_encoder::threads_default;
+pub use learned_reader::LearnedReader;
 pub use model_reader::ModelReader;
 pub use model_reflector::ModelReflector;
 pub use model_summarizer::ModelSummarizer;
 pub use prompt::{CHAT, Prompt};
-pub use remarks::{RemarkPiece, RemarkReader};
 pub use rule_extractor::RuleExtractor;
 pub use rule_summarizer::RuleSummarizer;
 pub use rules::RULES_EN;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use quipu_engine::ports::{Clock, Embedder, Entropy, Extractor, Summarizer};
 use quipu_engine::{Engine, EngineParts, EngineRules, OptionalParts, Result};
-use quipu_models::{MiniLm, RemarkReader, RuleExtractor, RuleSummarizer};
+use quipu_models::{LearnedReader, MiniLm, RuleExtractor, RuleSummarizer};
 use quipu_sqlite::SqliteStore;
 
 use crate::system::{SystemClock, SystemEntropy};
@@ -29,12 +29,9 @@ pub struct Components {
 }
 
 impl Components {
-    /// The default extractor: rules, and also remarks if the embedder is the built-in one.
-    pub fn default_extractor(embedder: Arc<dyn Embedder>) -> Arc<dyn Extractor> {
-        match RemarkReader::new(RuleExtractor::english(), embedder) {
-            Some(reader) => Arc::new(reader),
-            None => Arc::new(RuleExtractor::english()),
-        }
+    /// The default extractor: rules, and the trained reader where no rule matches.
+    pub fn default_extractor() -> Arc<dyn Extractor> {
+        Arc::new(LearnedReader::new(RuleExtractor::english()))
     }
 }
 
@@ -42,7 +39,7 @@ impl Default for Components {
     fn default() -> Self {
         let embedder: Arc<dyn Embedder> = Arc::new(MiniLm::new());
         Self {
-            extractor: Some(Self::default_extractor(embedder.clone())),
+            extractor: Some(Self::default_extractor()),
             embedder,
             summarizer: Some(Arc::new(RuleSummarizer)),
             clock: Arc::new(SystemClock::default()),

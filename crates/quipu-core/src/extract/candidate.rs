@@ -26,6 +26,11 @@ pub struct Reading<'a> {
     pub speaker: &'a str,
     /// The second person, if known: the other person of a dialogue. `None` for the assistant.
     pub addressee: Option<&'a str>,
+    /// The end of the assistant's message directly before this one in its session, at most 400 bytes. `None` if there is
+    /// none, or if it is hidden.
+    pub before: Option<&'a str>,
+    /// True for a message of a conversation; false for an entry, a document or a page, of which there are no remarks.
+    pub is_turn: bool,
     /// Time of the message. Dates in the text are resolved against it alone.
     pub said_at: Option<Timestamp>,
     /// Names of known people and pets, which casual text may write without capitals.

@@ -49,6 +49,16 @@ impl ReconcileInput<'_> {
     pub(super) fn quote(&self, span: &std::ops::Range<usize>) -> &str {
         self.reading.text.get(span.clone()).unwrap_or_default()
     }
+
+    /// The sentences that a span is part of, to their punctuation or the ends of their lines.
+    pub(super) fn sentences(&self, span: &std::ops::Range<usize>) -> &str {
+        const ENDS: [char; 4] = ['.', '!', '?', '\n'];
+        let text = self.reading.text;
+        let (Some(before), Some(after)) = (text.get(..span.start), text.get(span.end..)) else { return "" };
+        let start = before.rfind(ENDS).map_or(0, |at| at + 1);
+        let end = after.find(ENDS).map_or(text.len(), |at| span.end + at);
+        &text[start..end]
+    }
 }
 
 /// The options of reconciliation, with their defaults.

@@ -11,7 +11,7 @@ use super::same::same_value;
 use super::{DecisionDraft, Outcome, core_map, ground};
 use crate::event::Trust;
 use crate::extract::window::ModelClaim;
-use crate::extract::{FactCandidate, Stance};
+use crate::extract::{FactCandidate, REMARK, Stance};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{
     DerivedChange, Evidence, Fact, FactChange, FactStatus, FactType, Review, ReviewDecision, ReviewKind, TimeSpan,
@@ -55,11 +55,14 @@ impl DecisionDraft<'_> {
         }
     }
 
-    /// True if an earlier reading of this source already decided on this value.
+    /// True if an earlier reading of this source already decided on this value, or on a remark with some of its words.
     fn is_decided(&self, slot: &str, candidate: &FactCandidate) -> bool {
-        let source = self.case.source;
+        let own = self.case.evidence(&candidate.span);
+        let overlaps =
+            |place: &Evidence| candidate.predicate == REMARK && place.start < own.end && own.start < place.end;
         self.case.memory.items().in_slot(slot).any(|held| {
-            same_value(&held.object, &candidate.object) && held.evidence.iter().any(|place| place.source == source)
+            let is_same = same_value(&held.object, &candidate.object);
+            held.evidence.iter().any(|place| place.source == own.source && (is_same || overlaps(place)))
         })
     }
 

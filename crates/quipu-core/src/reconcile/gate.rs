@@ -4,7 +4,7 @@
 use super::ReconcileInput;
 use crate::event::Trust;
 use crate::extract::window::ModelClaim;
-use crate::extract::{FactCandidate, USER};
+use crate::extract::{FactCandidate, REMARK, USER};
 use crate::guard;
 use crate::item::{FactType, RejectedValue};
 use crate::items::Items;
@@ -50,7 +50,10 @@ pub(super) fn judge_model(
 }
 
 fn is_sensitive(case: &ReconcileInput<'_>, predicate: &Predicate, candidate: &FactCandidate) -> bool {
-    predicate.sensitivity == Sensitivity::Sensitive || guard::sensitivity(case.quote(&candidate.span)).is_some()
+    // A remark may begin within a sentence, whose other words say that it is sensitive.
+    let quote =
+        if candidate.predicate == REMARK { case.sentences(&candidate.span) } else { case.quote(&candidate.span) };
+    predicate.sensitivity == Sensitivity::Sensitive || guard::sensitivity(quote).is_some()
 }
 
 /// Judges one candidate.

@@ -51,6 +51,8 @@ fn measure_rules(file: &str) -> Figures {
             text: &case.text,
             speaker: &case.speaker,
             addressee: case.addressee.as_deref(),
+            before: None,
+            is_turn: true,
             said_at: case.said_at,
             known: &[],
         });

@@ -34,6 +34,8 @@ const CANDIDATES_PER_EVENT: usize = 40;
 pub(crate) const WRITTEN: &str = "write";
 /// Prefix of the rationale of an extraction.
 pub(crate) const READ_BY: &str = "read by ";
+/// Maximum length, in bytes, of the end of the previous message that an extractor is shown.
+const BEFORE_BYTES_MAX: usize = 400;
 /// Shorter sentences are too common to count as an echo of recalled text.
 const ECHO_WORDS_MIN: usize = 6;
 
@@ -145,6 +147,7 @@ pub(crate) struct Page {
     text: String,
     speaker: String,
     addressee: Option<String>,
+    before: Option<String>,
     said_at: Option<Timestamp>,
     known: Vec<String>,
     /// True for a turn of the user; false for entries, documents and pages.
@@ -157,6 +160,7 @@ impl Page {
             text: own_words(&held.source.text),
             speaker: speaker(memory, held).to_owned(),
             addressee: addressee(memory, held),
+            before: before(memory, held),
             said_at: held.source.said_at,
             known: known(engine, memory),
             is_own_turn: held.source.kind() == ItemKind::Turn && held.trust == Trust::User,
@@ -176,6 +180,8 @@ impl Page {
             text: &self.text,
             speaker: &self.speaker,
             addressee: self.addressee.as_deref(),
+            before: self.before.as_deref(),
+            is_turn: self.is_own_turn,
             said_at: self.said_at,
             known: &self.known,
         }
@@ -245,6 +251,8 @@ pub(crate) fn decide(
             text,
             speaker: speaker(memory, held),
             addressee: None,
+            before: None,
+            is_turn: true,
             said_at: held.source.said_at,
             known: &[],
         },
@@ -288,6 +296,21 @@ fn addressee(memory: &Memory, held: &HeldSource) -> Option<String> {
     let mut others = before.filter_map(|&ordinal| memory.sources().get(ordinal as usize));
     let other = others.find(|other| other.source.author != held.source.author)?;
     if other.source.role != Role::User { None } else { other.source.author.as_deref().map(str::to_owned) }
+}
+
+/// The end of the assistant's message directly before a turn, without packs. `None` if the previous message is not the
+/// assistant's, is hidden, or there is no session.
+fn before(memory: &Memory, held: &HeldSource) -> Option<String> {
+    let session = memory.session(held.source.session.as_deref()?)?;
+    let own = memory.find(held.source.id)?;
+    let last = session.sources.iter().rev().find(|&&ordinal| ordinal < own)?;
+    let said = memory.sources().get(*last as usize)?;
+    if said.source.role != Role::Assistant || memory.items().is_hidden(said.source.id) {
+        return None;
+    }
+    let text = own_words(&said.source.text);
+    let from = text.len().saturating_sub(BEFORE_BYTES_MAX);
+    Some(text[text.ceil_char_boundary(from)..].to_owned())
 }
 
 /// Replaces the content of packs by blanks, since recalled text is not new. Byte positions are preserved.

@@ -77,7 +77,15 @@ fn one(
     with: (&Predicates, &Registry, &Policy),
 ) -> Result<f64> {
     let said_at = held.source.said_at;
-    let reading = Reading { text: &held.source.text, speaker: USER, addressee: None, said_at, known: &[] };
+    let reading = Reading {
+        text: &held.source.text,
+        speaker: USER,
+        addressee: None,
+        before: None,
+        is_turn: true,
+        said_at,
+        known: &[],
+    };
     let start = now();
     let found = place.extractor.read(&reading).map_err(|error| Error::Bug(error.to_string()))?;
     let case = ReconcileInput {

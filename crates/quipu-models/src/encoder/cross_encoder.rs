@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::Arc;
 
 use quipu_engine::ports::{EmbedError, Reranker};
 
@@ -33,8 +34,12 @@ impl CrossEncoder {
 
     fn read(folder: &Path, threads: NonZeroUsize) -> Result<Self, String> {
         let Loaded { hash, tokenizer, tokens_max, network } = Loaded::read(folder, Pooling::First)?;
-        let made =
-            Self { model: format!("folder/{hash}"), tokenizer, tokens_max, encoder: Encoder::new(network, threads) };
+        let made = Self {
+            model: format!("folder/{hash}"),
+            tokenizer,
+            tokens_max,
+            encoder: Encoder::new(Arc::new(network), threads),
+        };
         made.score("quipu", &["a knotted string"]).map_err(|why| format!("model.onnx: {why}"))?;
         Ok(made)
     }

@@ -1,5 +1,5 @@
 use std::num::NonZeroUsize;
-use std::sync::OnceLock;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use quipu_engine::ports::embedder::{EmbedError, Embedded, Embedder, EmbeddingModel};
 
@@ -13,7 +13,19 @@ use crate::encoder::word_split::SplitRules;
 static WEIGHTS: &[u8] = include_bytes!("../../assets/all-MiniLM-L6-v2/model.onnx");
 /// 192 directions of 384 components each, little-endian; see `export/token_basis.py`.
 static TOKEN_BASIS: &[u8] = include_bytes!("../../assets/all-MiniLM-L6-v2/token_basis.f32");
-static VOCABULARY: &str = include_str!("../../assets/all-MiniLM-L6-v2/vocab.txt");
+pub(crate) static VOCABULARY: &str = include_str!("../../assets/all-MiniLM-L6-v2/vocab.txt");
+
+/// The network, loaded once for all users of it.
+static NETWORK: LazyLock<Result<Arc<Network>, String>> =
+    LazyLock::new(|| Network::from_static(WEIGHTS, Pooling::Mean).map(Arc::new));
+
+/// The network of the built-in embedder.
+///
+/// # Errors
+/// What is wrong with the embedded file.
+pub(crate) fn network() -> Result<Arc<Network>, String> {
+    NETWORK.clone()
+}
 
 /// all-MiniLM-L6-v2 in int8, with its weights in the binary. The default embedder.
 ///
@@ -67,7 +79,7 @@ impl MiniLm {
     fn encoder(&self) -> Result<&Encoder, EmbedError> {
         self.encoder
             .get_or_init(|| {
-                let encoder = Encoder::new(Network::from_static(WEIGHTS, Pooling::Mean)?, self.threads);
+                let encoder = Encoder::new(network()?, self.threads);
                 Ok(encoder.with_token_basis(Basis::from_bytes(TOKEN_BASIS, self.model.dimensions)?))
             })
             .as_ref()

@@ -7,6 +7,7 @@ pub(crate) mod mini_lm;
 pub(crate) mod model_folder;
 pub(crate) mod network;
 pub(crate) mod network_encoder;
+pub(crate) mod token_classifier;
 pub(crate) mod vocabulary;
 pub(crate) mod word_piece;
 pub(crate) mod word_split;

@@ -2,6 +2,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::Arc;
 
 use quipu_engine::ports::embedder::{EmbedError, Embedded, Embedder, EmbeddingModel};
 use serde::Deserialize;
@@ -47,7 +48,7 @@ impl ModelFolder {
 
     fn read(folder: &Path, threads: NonZeroUsize) -> Result<Self, String> {
         let Loaded { hash, tokenizer, tokens_max, network } = Loaded::read(folder, pooling(folder)?)?;
-        let encoder = Encoder::new(network, threads);
+        let encoder = Encoder::new(Arc::new(network), threads);
         let tried = encoder.embed(&tokenizer, tokens_max, &["quipu"]).map_err(|why| format!("model.onnx: {why}"))?;
         Ok(Self {
             model: EmbeddingModel { id: format!("folder/{hash}"), dimensions: tried[0].len(), tokens_max },

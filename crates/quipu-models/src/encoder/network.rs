@@ -76,9 +76,15 @@ impl Network {
         Ok(Self { graph, inputs, output, pooling })
     }
 
+    /// Computes the vectors of the tokens before the first layer, with the shape [1, tokens, dimensions].
+    pub(crate) fn words(&self, token_ids: &[i32], threads: &Arc<ThreadPool>) -> Result<Value, EmbedError> {
+        let node = self.graph.node_id("embedding_norm").map_err(failed)?;
+        self.forward(token_ids, token_ids.len(), node, threads)
+    }
+
     /// Computes the vectors of a text and its tokens.
     pub(crate) fn run(&self, token_ids: &[i32], threads: &Arc<ThreadPool>) -> Result<Output, EmbedError> {
-        let output = self.forward(token_ids, token_ids.len(), threads)?;
+        let output = self.forward(token_ids, token_ids.len(), self.output, threads)?;
         let (pooled, tokens) = self.pool(output, token_ids.len())?;
         let vector = unit(pooled).ok_or_else(|| failed("the vector is zero or not finite"))?;
         Ok(Output { vector, tokens })
@@ -86,7 +92,7 @@ impl Network {
 
     /// Computes the score of a pair of texts, of which the second starts at the token `second`.
     pub(crate) fn judge(&self, token_ids: &[i32], second: usize, threads: &Arc<ThreadPool>) -> Result<f32, EmbedError> {
-        let output = self.forward(token_ids, second, threads)?;
+        let output = self.forward(token_ids, second, self.output, threads)?;
         let shape = output.shape().to_vec();
         let values = output.into_tensor::<f32>().ok_or_else(|| failed("the output is not a float tensor"))?;
         match values.to_vec().as_slice() {
@@ -96,7 +102,13 @@ impl Network {
         }
     }
 
-    fn forward(&self, token_ids: &[i32], second: usize, threads: &Arc<ThreadPool>) -> Result<Value, EmbedError> {
+    fn forward(
+        &self,
+        token_ids: &[i32],
+        second: usize,
+        output: NodeId,
+        threads: &Arc<ThreadPool>,
+    ) -> Result<Value, EmbedError> {
         let tokens = token_ids.len();
         let inputs = self
             .inputs
@@ -112,7 +124,7 @@ impl Network {
             })
             .collect::<Result<Vec<_>, EmbedError>>()?;
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(threads)));
-        let outputs = self.graph.run(inputs, &[self.output], Some(options));
+        let outputs = self.graph.run(inputs, &[output], Some(options));
         outputs.map_err(failed)?.pop().ok_or_else(|| failed("no output"))
     }
 
@@ -142,7 +154,7 @@ impl Network {
     }
 }
 
-fn prepacked() -> ModelOptions {
+pub(crate) fn prepacked() -> ModelOptions {
     let mut options = ModelOptions::with_all_ops();
     options.prepack_weights(true);
     options

@@ -27,24 +27,34 @@ type Run<'a, P, T> = &'a (dyn Fn(&P, &Arc<ThreadPool>) -> Result<T, EmbedError> 
 /// Each text runs on one thread, and the texts of a batch are distributed over the threads. Padding texts to one
 /// length would change their vectors: int8 activations are scaled by the largest value of the whole batch.
 pub(crate) struct Encoder {
-    network: Network,
+    network: Arc<Network>,
     /// The basis that token vectors are projected on.
     token_basis: Option<Basis>,
-    /// Pools of one thread each.
-    lanes: Vec<Arc<ThreadPool>>,
-    /// The lane of the next single text, so that concurrent callers use different threads.
-    next_lane: AtomicUsize,
+    lanes: Lanes,
+}
+
+/// Pools of one thread each.
+pub(crate) struct Lanes {
+    pools: Vec<Arc<ThreadPool>>,
+    /// The pool of the next single text, so that concurrent callers use different threads.
+    next: AtomicUsize,
+}
+
+impl Lanes {
+    pub(crate) fn new(threads: NonZeroUsize) -> Self {
+        let pools = (0..threads.get()).map(|_| Arc::new(ThreadPool::with_num_threads(1))).collect();
+        Self { pools, next: AtomicUsize::new(0) }
+    }
+
+    /// The pool for a single text, each in turn.
+    pub(crate) fn next(&self) -> &Arc<ThreadPool> {
+        &self.pools[self.next.fetch_add(1, Ordering::Relaxed) % self.pools.len()]
+    }
 }
 
 impl Encoder {
-    pub(crate) fn new(network: Network, threads: NonZeroUsize) -> Self {
-        let lane = || Arc::new(ThreadPool::with_num_threads(1));
-        Self {
-            network,
-            token_basis: None,
-            lanes: (0..threads.get()).map(|_| lane()).collect(),
-            next_lane: AtomicUsize::new(0),
-        }
+    pub(crate) fn new(network: Arc<Network>, threads: NonZeroUsize) -> Self {
+        Self { network, token_basis: None, lanes: Lanes::new(threads) }
     }
 
     /// Projects the vectors of tokens on a basis.
@@ -90,8 +100,7 @@ impl Encoder {
     ) -> Result<Vec<T>, EmbedError> {
         let batch: Vec<_> = texts.iter().map(|text| tokenizer.encode_words(text, tokens_max)).collect();
         if let [(ids, words)] = batch.as_slice() {
-            let lane = self.next_lane.fetch_add(1, Ordering::Relaxed) % self.lanes.len();
-            return Ok(vec![keep(words, self.network.run(ids, &self.lanes[lane])?)]);
+            return Ok(vec![keep(words, self.network.run(ids, self.lanes.next())?)]);
         }
         let run = |(ids, words): &(Vec<i32>, Vec<String>), lane: &Arc<ThreadPool>| {
             self.network.run(ids, lane).map(|output| keep(words, output))
@@ -130,7 +139,7 @@ impl Encoder {
             Ok(done)
         };
         let mut vectors = thread::scope(|scope| {
-            let lanes = &self.lanes[..self.lanes.len().min(batch.len())];
+            let lanes = &self.lanes.pools[..self.lanes.pools.len().min(batch.len())];
             let workers: Vec<_> = lanes.iter().map(|lane| scope.spawn(|| work(lane))).collect();
             let mut vectors = Vec::with_capacity(batch.len());
             for worker in workers {

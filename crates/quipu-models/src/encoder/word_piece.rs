@@ -27,6 +27,11 @@ impl WordPiece {
         Ok(Self { vocabulary, rules, start, end, unknown })
     }
 
+    /// The ids of the start and the end token.
+    pub(crate) fn ends(&self) -> (i32, i32) {
+        (self.start, self.end)
+    }
+
     /// Returns at most `tokens_max` token ids, start and end token included. Reads only as much of the text as needed.
     #[cfg(test)]
     pub(crate) fn encode(&self, text: &str, tokens_max: usize) -> Vec<i32> {

@@ -22,8 +22,15 @@ impl WindowReader for SecondReader {
         std::thread::yield_now();
         let mut answer = ModelReply::default();
         for message in window.messages.iter().filter(|message| message.is_new) {
-            let reading =
-                Reading { text: &message.text, speaker: USER, addressee: None, said_at: message.said_at, known: &[] };
+            let reading = Reading {
+                text: &message.text,
+                speaker: USER,
+                addressee: None,
+                before: None,
+                is_turn: true,
+                said_at: message.said_at,
+                known: &[],
+            };
             let found = self.0.read(&reading)?;
             answer.operations.extend(found.facts.into_iter().map(|fact| Operation {
                 about: fact.subject,
