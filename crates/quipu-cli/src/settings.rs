@@ -61,7 +61,7 @@ pub(crate) struct Settings {
     pub(crate) reranker_dir: Option<PathBuf>,
     /// Keep sensitive statements, such as those about religion.
     pub(crate) keep_sensitive: bool,
-    /// Keep sentences worth remembering verbatim if no rule reads them.
+    /// Keep statements worth remembering verbatim if no rule reads them.
     pub(crate) remarks: bool,
     /// Profiles of weights for recall.
     pub(crate) profiles: Profiles,

@@ -3,7 +3,7 @@
     python3 train.py --weights reader.safetensors
     python3 train.py --weights reader.safetensors --measure look
 
-Reads testdata/reader without the writers 21 to 25, testdata/news and testdata/remarks. Three epochs, fixed seeds, 25 minutes on one core with
+Reads testdata/reader without the writers 21 to 25, testdata/news and testdata/remarks. Three epochs, fixed seeds, 20 minutes on one core with
 bfloat16 instructions. See README.md.
 """
 import argparse
@@ -106,7 +106,7 @@ def measure_people(model, half, show):
 
 
 def measure_unseen(model):
-    """Pieces of the unseen writers: half of a right one's letters are quoted; half of a found quote's letters are kept."""
+    """Pieces of the unseen writers. One is right if half of its letters are quoted or it has three fifths of a quote."""
     rows = [one for one in labelled() if one["origin"] in UNSEEN]
     found, kept = [], []
     for one, scores in zip(rows, scored(model, rows)):

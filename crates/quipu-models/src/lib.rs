@@ -3,7 +3,8 @@
 //! [`MiniLm`] is all-MiniLM-L6-v2, with its weights in the binary: nothing to download, nothing to configure.
 //! [`ModelFolder`] runs another BERT-like encoder from files. [`HashedNgrams`] compares spelling instead of meaning;
 //! it is for tests. [`CrossEncoder`] scores a question and a passage together. [`tokenizers`] count tokens as language
-//! models do. [`RULES_EN`] are the English patterns that extract claims without a model. [`language`] has the client
+//! models do. [`RULES_EN`] are the English patterns that extract claims without a model; [`LearnedReader`] adds what a
+//! trained network finds. [`language`] has the client
 //! for language models, which [`ModelReader`] and [`ModelSummarizer`] use.
 //!
 //! The vector of a text does not depend on the rest of the batch or the number of threads. Processors with other

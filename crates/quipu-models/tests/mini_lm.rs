@@ -51,10 +51,17 @@ fn assets() -> PathBuf {
 fn the_files_are_the_ones_whose_provenance_is_written_down() {
     let provenance = std::fs::read_to_string(assets().join("PROVENANCE.md")).expect("provenance is there");
     for name in ["model.onnx", "token_basis.f32", "vocab.txt"] {
-        let digest = Sha256::digest(std::fs::read(assets().join(name)).expect("the file is there"));
-        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = digest(&assets().join(name));
         assert!(provenance.contains(&digest), "{name} is {digest}");
     }
+    let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("reader");
+    let (readme, digest) = (std::fs::read_to_string(reader.join("README.md")), digest(&reader.join("reader.onnx")));
+    assert!(readme.expect("it is there").contains(&digest), "reader.onnx is {digest}");
+}
+
+fn digest(file: &Path) -> String {
+    let digest = Sha256::digest(std::fs::read(file).expect("the file is there"));
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[test]

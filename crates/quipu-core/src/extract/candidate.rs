@@ -13,7 +13,7 @@ use crate::item::{Link, NoteOrigin, TenetKind};
 /// Name of the first person in a source whose author is not named.
 pub const USER: &str = "user";
 
-/// Predicate of a remark: a sentence stored in the user's own words, which records what was said on a day and claims
+/// Predicate of a remark: a statement stored in the user's own words, which records what was said on a day and claims
 /// nothing about today. Remarks are listed but not searched; their turns are.
 pub const REMARK: &str = "remark";
 

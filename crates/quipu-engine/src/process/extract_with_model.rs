@@ -340,7 +340,7 @@ fn due(open: &OpenMemory, from: Seq, to: Seq, standing: ModelCursor) -> Result<V
     Ok(all)
 }
 
-/// Active remarks from a source. They are kept because no rule could read the sentence, and are replaced by the model's
+/// Active remarks from a source. They are kept because no rule could read them, and are replaced by the model's
 /// reading.
 fn remarks_in(memory: &Memory, source: ItemId) -> Vec<ItemId> {
     let is_here = |fact: &&Fact| {
