@@ -66,7 +66,14 @@ impl DecisionDraft<'_> {
         let Some(day) = update.day else { return };
         let earliest = self.case.said_at().checked_sub(OVERDUE_MAX).unwrap_or(Timestamp::MIN);
         let is_ahead = |fact: &Fact| fact.fact_type == FactType::Commitment && fact.valid_from >= Some(earliest);
+        let is_said_here = |fact: &Fact| {
+            let own = self.case.evidence(&update.span);
+            is_ahead(fact)
+                && fact.evidence.iter().any(|at| at.source == own.source && at.start < own.end && own.start < at.end)
+        };
         let facts = match update.what.as_str() {
+            // "The dentist moved me to Thursday" says itself what is on Thursday.
+            "" if self.view.holding().iter().any(is_said_here) => Vec::new(),
             "" => self.view.holding().into_iter().filter(|fact| is_ahead(fact) && !self.is_from_here(fact)).collect(),
             what => self.named(what, |fact, _| is_ahead(fact)),
         };

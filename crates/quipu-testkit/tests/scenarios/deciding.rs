@@ -252,3 +252,21 @@ fn a_time_is_told_as_exactly_as_it_was_said() {
         assert_eq!(fact.times("2026-06-11T00:00:00Z".parse().unwrap()).as_deref(), Some(times), "{text}");
     }
 }
+
+#[test]
+fn a_message_that_says_what_was_moved_moves_nothing_else() {
+    for (text, stays) in [("the dentist moved me to 3 December", true), ("it got pushed to 3 December", false)] {
+        // Given a trip with its day, and news of a day
+        let engine = reading_engine();
+        for (day, text) in [("2026-11-01", "we're off to Brittany on 14 December"), ("2026-11-02", text)] {
+            let said_at = format!("{day}T10:00:00Z").parse().ok();
+            let said = Utterance { said_at, ..Utterance::of_user(text) };
+            remember(&engine, &me(), &said, &RememberOptions::default()).unwrap();
+        }
+        // Then the trip is moved only if nothing else is named
+        let all = facts(&engine, &me(), &FactOptions::default()).unwrap();
+        let trip = all.iter().find(|shown| shown.fact.object.contains("Brittany")).expect("the trip is known");
+        let day = trip.fact.valid_from.expect("it has a day").to_string();
+        assert_eq!(day.starts_with("2026-12-14"), stays, "{text}: {day}");
+    }
+}
