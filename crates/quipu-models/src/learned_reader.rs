@@ -3,7 +3,7 @@
 //! The network (`crates/quipu-models/reader`) scores every word of a message, given the end of what the assistant said
 //! before it. What it finds where no rule matches is recorded as a remark, in the user's own words.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -32,10 +32,8 @@ const BEFORE_TOKENS_MAX: usize = 48;
 const BEFORE_BYTES_MAX: usize = 1_000;
 /// Maximum number of windows of a message. Longer texts tend to be pasted.
 const WINDOWS_MAX: usize = 10;
-/// A piece is left out if what rules have read there says at least this share of its telling words.
-const SAID_BY_RULES: f32 = 0.5;
-/// Minimum number of letters of a telling word.
-const LETTERS_MIN: usize = 4;
+/// A piece is left out if rules have read at least this share of it, in bytes.
+const READ_BY_RULES: f32 = 0.5;
 
 /// The network, loaded when the first message of a user is read.
 static NETWORK: LazyLock<Result<TokenClassifier, String>> = LazyLock::new(TokenClassifier::new);
@@ -63,9 +61,9 @@ impl Extractor for LearnedReader {
     fn read(&self, reading: &Reading<'_>) -> Result<Extraction, ExtractError> {
         let mut read = self.rules.read(reading)?;
         if reading.speaker == USER && reading.is_turn {
-            let taken = Taken::by(reading.text, &read);
+            let taken = Taken::by(&read);
             let found = found(reading).map_err(|why| ExtractError::Run(format!("the reader's network: {why}")))?;
-            let free = found.iter().filter(|piece| taken.leaves(reading.text, &piece.range));
+            let free = found.iter().filter(|piece| taken.leaves(&piece.range));
             read.facts.extend(free.filter_map(|piece| remark(reading, piece)).collect::<Vec<_>>());
         }
         Ok(read)
@@ -141,51 +139,34 @@ fn word(range: Range<usize>, tokens: &[[f32; 2]]) -> Word {
 }
 
 /// The parts of a message of which no remarks are recorded.
-#[derive(Default)]
 struct Taken {
-    /// Where rules have read something, and the words in which they say it.
-    read: Vec<(Range<usize>, BTreeSet<String>)>,
+    /// What rules have read.
+    read: Vec<Range<usize>>,
     /// What makes no claim of the user: quotations, hypotheses, jokes.
     aside: Vec<Range<usize>>,
 }
 
 impl Taken {
-    fn by(text: &str, read: &Extraction) -> Self {
-        let mut taken = Self::default();
-        for fact in &read.facts {
-            let said = fact.qualifiers.values().chain([&fact.subject, &fact.object, &fact.predicate]);
-            let said = said.map(String::as_str).collect::<Vec<_>>().join(" ");
-            taken.read.push((fact.span.clone(), telling_words(&said.replace('_', " "))));
-        }
-        for task in &read.tasks {
-            taken.read.push((task.span.clone(), telling_words(&task.title)));
-        }
+    fn by(read: &Extraction) -> Self {
+        let facts = read.facts.iter().map(|fact| &fact.span).chain(read.tasks.iter().map(|task| &task.span));
         let others = read.updates.iter().map(|update| &update.span).chain(read.notes.iter().map(|note| &note.span));
-        for span in others.chain(read.tenets.iter().map(|tenet| &tenet.span)) {
-            taken.read.push((span.clone(), telling_words(text.get(span.clone()).unwrap_or_default())));
+        let tenets = read.tenets.iter().map(|tenet| &tenet.span);
+        let aside = read.passed_over.iter().filter(|passed| passed.reason != "question").map(|passed| &passed.span);
+        Self { read: facts.chain(others).chain(tenets).cloned().collect(), aside: aside.cloned().collect() }
+    }
+
+    /// True if a remark may be recorded of the range.
+    fn leaves(&self, range: &Range<usize>) -> bool {
+        let touches = |other: &&Range<usize>| other.start < range.end && range.start < other.end;
+        let mut over: Vec<&Range<usize>> = self.read.iter().filter(touches).collect();
+        over.sort_by_key(|other| other.start);
+        let (mut covered, mut to) = (0, range.start);
+        for other in over {
+            covered += other.end.min(range.end).saturating_sub(other.start.max(to));
+            to = to.max(other.end);
         }
-        let aside = read.passed_over.iter().filter(|passed| passed.reason != "question");
-        taken.aside = aside.map(|passed| passed.span.clone()).collect();
-        taken
+        !self.aside.iter().any(|other| touches(&other)) && (covered as f32) < READ_BY_RULES * range.len() as f32
     }
-
-    /// True if a remark may be recorded of a range of the text.
-    fn leaves(&self, text: &str, range: &Range<usize>) -> bool {
-        let touches = |other: &Range<usize>| other.start < range.end && range.start < other.end;
-        let words = telling_words(&text[range.clone()]);
-        let over: Vec<_> = self.read.iter().filter(|(span, _)| touches(span)).map(|(_, said)| said).collect();
-        let said = words.iter().filter(|word| over.iter().any(|said| said.contains(*word))).count();
-        let is_said = !over.is_empty() && said as f32 >= SAID_BY_RULES * words.len() as f32;
-        !is_said && !self.aside.iter().any(touches)
-    }
-}
-
-/// The words of a text that tell something: those with a digit, or with at least four letters.
-fn telling_words(text: &str) -> BTreeSet<String> {
-    let lower = text.to_lowercase();
-    let words = lower.split(|c: char| !c.is_alphanumeric());
-    let tells = |word: &&str| word.chars().count() >= LETTERS_MIN || word.contains(|c: char| c.is_ascii_digit());
-    words.filter(tells).map(str::to_owned).collect()
 }
 
 /// A candidate for a remark, which is an event of its day, since it claims nothing beyond that day. `None` if nothing is
@@ -320,19 +301,17 @@ mod tests {
     }
 
     #[test]
-    fn what_rules_say_or_pass_over_is_left_out() {
-        let text = "we drive to Brittany with Maud, who is 6";
-        let leaves = |read: &[(usize, usize, &str)], aside: &[(usize, usize)]| {
-            let read = read.iter().map(|(start, end, said)| (*start..*end, telling_words(said))).collect();
-            Taken { read, aside: aside.iter().map(|(start, end)| *start..*end).collect() }
-                .leaves(text, &(3..text.len()))
+    fn what_rules_read_or_pass_over_is_left_out() {
+        let leaves = |read: &[(usize, usize)], aside: &[(usize, usize)]| {
+            let ranges = |all: &[(usize, usize)]| all.iter().map(|(start, end)| *start..*end).collect();
+            Taken { read: ranges(read), aside: ranges(aside) }.leaves(&(10..20))
         };
         assert!(leaves(&[], &[]));
-        assert!(leaves(&[], &[(0, 3)]));
-        assert!(!leaves(&[], &[(0, 4)]));
-        assert!(leaves(&[(0, 40, "is off to Brittany")], &[]), "Maud and her age are not said");
-        assert!(!leaves(&[(0, 40, "drives to Brittany"), (9, 40, "Maud is 6")], &[]));
-        assert!(leaves(&[(0, 3, "drives to Brittany with Maud, 6")], &[]), "it was read elsewhere");
+        assert!(leaves(&[(0, 10), (20, 30)], &[(0, 10), (20, 30)]));
+        assert!(leaves(&[(0, 14)], &[]));
+        assert!(leaves(&[(0, 13), (11, 14), (10, 14)], &[]));
+        assert!(!leaves(&[(0, 13), (12, 15)], &[]));
+        assert!(!leaves(&[], &[(19, 30)]));
     }
 
     #[test]
