@@ -237,7 +237,7 @@ mod tests {
     fn statements_of_the_users_life_are_kept_in_their_words_and_other_text_is_not() {
         for text in [
             "dad's hip operation got moved to the spring",
-            "the twins start at the new nursery after easter and I'm already dreading the drive",
+            "the twins start at the new nursery after easter",
             "mum finally agreed to see someone about her memory",
         ] {
             assert_eq!(remarks(&reading(text, None)), [text], "{text}");
@@ -256,8 +256,8 @@ mod tests {
 
     #[test]
     fn a_question_beside_a_statement_is_left_out() {
-        let text = "legs are gone after sunday's derby how long should i rest them";
-        assert_eq!(remarks(&reading(text, None)), ["legs are gone after sunday's derby"]);
+        let text = "mum finally agreed to see someone about her memory how do i bring it up with dad";
+        assert_eq!(remarks(&reading(text, None)), ["mum finally agreed to see someone about her memory"]);
     }
 
     #[test]
