@@ -6,7 +6,7 @@
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
-use quipu_core::extract::{Reading, USER};
+use quipu_core::extract::Reading;
 use quipu_engine::ports::Extractor;
 use quipu_engine::ports::embedder::{EmbedError, Embedder};
 use quipu_models::{LearnedReader, MiniLm, RuleExtractor, threads_default};
@@ -58,8 +58,7 @@ fn read() -> Result<(), EmbedError> {
     let reader = LearnedReader::new(RuleExtractor::english());
     let before = "That sounds like a lot at once. Do you have somebody who can look after the cats while you are away?";
     let read = |extractor: &dyn Extractor, before| {
-        let reading =
-            Reading { text: MESSAGE, speaker: USER, addressee: None, before, is_turn: true, said_at: None, known: &[] };
+        let reading = Reading { before, ..Reading::of_user(MESSAGE, None) };
         extractor.read(&reading).map_err(|error| EmbedError::Model(error.to_string()))
     };
     let started = Instant::now();

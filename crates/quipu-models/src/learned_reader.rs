@@ -206,7 +206,7 @@ mod tests {
     }
 
     fn reading<'a>(text: &'a str, before: Option<&'a str>) -> Reading<'a> {
-        Reading { text, speaker: USER, addressee: None, before, is_turn: true, said_at: None, known: &[] }
+        Reading { before, ..Reading::of_user(text, None) }
     }
 
     fn remarks(reading: &Reading<'_>) -> Vec<String> {

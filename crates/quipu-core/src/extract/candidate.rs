@@ -37,6 +37,14 @@ pub struct Reading<'a> {
     pub known: &'a [String],
 }
 
+impl<'a> Reading<'a> {
+    /// A message of the user, with nothing known besides.
+    #[must_use]
+    pub fn of_user(text: &'a str, said_at: Option<Timestamp>) -> Self {
+        Self { text, speaker: USER, addressee: None, before: None, is_turn: true, said_at, known: &[] }
+    }
+}
+
 /// Everything read in one source.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Extraction {

@@ -19,15 +19,7 @@ static RULES: LazyLock<LanguageRules> = LazyLock::new(|| LanguageRules::parse(EN
 const SAID_AT: &str = "2026-03-14T09:00:00Z";
 
 fn reading(text: &str) -> Reading<'_> {
-    Reading {
-        text,
-        speaker: USER,
-        addressee: None,
-        before: None,
-        is_turn: true,
-        said_at: SAID_AT.parse().ok(),
-        known: &[],
-    }
+    Reading::of_user(text, SAID_AT.parse().ok())
 }
 
 fn line(fact: &FactCandidate) -> String {

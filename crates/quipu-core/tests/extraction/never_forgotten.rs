@@ -67,15 +67,7 @@ fn told(rules: &LanguageRules, story: &Story) -> [Vec<String>; 3] {
     let said_at = "2026-06-15T12:00:00Z".parse().ok();
     let [mut limits, mut wishes, mut conditions] = [Vec::new(), Vec::new(), Vec::new()];
     for text in &story.messages {
-        let read = rules.read(&Reading {
-            text,
-            speaker: USER,
-            addressee: None,
-            before: None,
-            is_turn: true,
-            said_at,
-            known: &[],
-        });
+        let read = rules.read(&Reading::of_user(text, said_at));
         for FactCandidate { predicate, object, stance, .. } in
             read.facts.into_iter().filter(|fact| fact.subject == USER)
         {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use quipu_core::core_document::Registry;
 use quipu_core::event::{Change, Event, SourceKind};
-use quipu_core::extract::{Reading, USER};
+use quipu_core::extract::Reading;
 use quipu_core::id::{ItemId, UserId};
 use quipu_core::memory::{HeldSource, Memory};
 use quipu_core::predicate::Predicates;
@@ -77,15 +77,7 @@ fn one(
     with: (&Predicates, &Registry, &Policy),
 ) -> Result<f64> {
     let said_at = held.source.said_at;
-    let reading = Reading {
-        text: &held.source.text,
-        speaker: USER,
-        addressee: None,
-        before: None,
-        is_turn: true,
-        said_at,
-        known: &[],
-    };
+    let reading = Reading::of_user(&held.source.text, said_at);
     let start = now();
     let found = place.extractor.read(&reading).map_err(|error| Error::Bug(error.to_string()))?;
     let case = ReconcileInput {

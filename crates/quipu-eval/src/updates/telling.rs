@@ -120,8 +120,7 @@ fn is_read(place: &SeededEngine, slot: &Slot, telling: &WorldMessage) -> Result<
         _ => USER,
     };
     let said_at = Some(at(telling.said, MORNING));
-    let reading =
-        Reading { text: &telling.text, speaker, addressee: None, before: None, is_turn: true, said_at, known: &[] };
+    let reading = Reading { speaker, ..Reading::of_user(&telling.text, said_at) };
     let found: Extraction = place.extractor.read(&reading).map_err(|error| Error::Bug(error.to_string()))?;
     let of_slot = |fact: &&FactCandidate| {
         (fact.predicate == slot.predicate || telling.claim.is_none()) && fact.subject == slot.subject

@@ -1,7 +1,7 @@
 //! The ports of the engines under test, apart from the store.
 
+use quipu_core::extract::Reading;
 use quipu_core::extract::window::{ModelReply, Operation, Window};
-use quipu_core::extract::{Reading, USER};
 use quipu_core::growth::NoteProposed;
 use quipu_core::id::UserId;
 use quipu_engine::ports::{
@@ -22,15 +22,7 @@ impl WindowReader for SecondReader {
         std::thread::yield_now();
         let mut answer = ModelReply::default();
         for message in window.messages.iter().filter(|message| message.is_new) {
-            let reading = Reading {
-                text: &message.text,
-                speaker: USER,
-                addressee: None,
-                before: None,
-                is_turn: true,
-                said_at: message.said_at,
-                known: &[],
-            };
+            let reading = Reading::of_user(&message.text, message.said_at);
             let found = self.0.read(&reading)?;
             answer.operations.extend(found.facts.into_iter().map(|fact| Operation {
                 about: fact.subject,
