@@ -1,7 +1,8 @@
 //! Finds statements worth remembering with a network that was trained on messages of many people.
 //!
 //! The network (`crates/quipu-models/reader`) scores every word of a message, given the end of what the assistant said
-//! before it. What it finds where no rule matches is recorded as a remark, in the user's own words.
+//! before it. What it finds where no rule matches is recorded as a remark, in the user's own words. It also tells rules
+//! for the assistant that are meant to last from those for a single reply.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -35,6 +36,11 @@ const WINDOWS_MAX: usize = 10;
 /// A piece is left out if rules have read at least this share of it, in bytes.
 const READ_BY_RULES: f32 = 0.5;
 
+/// The predicate of a rule for the assistant: "no emojis".
+const CONSTRAINT: &str = "constraint";
+/// Minimum mean probability of the words of a rule for the assistant. Below it, it is meant for one reply only.
+const STANDING_MIN: f32 = 0.2;
+
 /// The network, loaded when the first message of a user is read.
 static NETWORK: LazyLock<Result<TokenClassifier, String>> = LazyLock::new(TokenClassifier::new);
 
@@ -61,8 +67,10 @@ impl Extractor for LearnedReader {
     fn read(&self, reading: &Reading<'_>) -> Result<Extraction, ExtractError> {
         let mut read = self.rules.read(reading)?;
         if reading.speaker == USER && reading.is_turn {
+            let words = words_of(reading).map_err(|why| ExtractError::Run(format!("the reader's network: {why}")))?;
+            read.facts.retain(|fact| fact.predicate != CONSTRAINT || mean(&words, &fact.span) >= STANDING_MIN);
             let taken = Taken::by(&read);
-            let found = found(reading).map_err(|why| ExtractError::Run(format!("the reader's network: {why}")))?;
+            let found = found(reading, &words);
             let free = found.iter().filter(|piece| taken.leaves(&piece.range));
             read.facts.extend(free.filter_map(|piece| remark(reading, piece)).collect::<Vec<_>>());
         }
@@ -74,12 +82,23 @@ impl Extractor for LearnedReader {
     }
 }
 
+/// The words of a message with their probabilities.
+fn words_of(reading: &Reading<'_>) -> Result<Vec<Word>, String> {
+    scored(NETWORK.as_ref().map_err(String::clone)?, reading.text, reading.before.unwrap_or_default())
+}
+
 /// The pieces of a message that are worth keeping.
-fn found(reading: &Reading<'_>) -> Result<Vec<Piece>, String> {
-    let words = scored(NETWORK.as_ref().map_err(String::clone)?, reading.text, reading.before.unwrap_or_default())?;
-    let mut found = pieces(reading.text, &words);
+fn found(reading: &Reading<'_>, words: &[Word]) -> Vec<Piece> {
+    let mut found = pieces(reading.text, words);
     found.retain(|piece| piece.probability >= PROBABILITY_MIN && is_english(&reading.text[piece.range.clone()]));
-    Ok(found)
+    found
+}
+
+/// The mean probability of the words in a range; 1 if the network read none of them.
+fn mean(words: &[Word], range: &Range<usize>) -> f32 {
+    let within = words.iter().filter(|word| word.range.start < range.end && range.start < word.range.end);
+    let (sum, count) = within.fold((0.0, 0.0), |(sum, count), word| (sum + word.keep, count + 1.0));
+    if count > 0.0 { sum / count } else { 1.0 }
 }
 
 /// Scores the words of a text, window by window. A word that does not fit in a window has the probability 0.

@@ -7,7 +7,6 @@ use super::claim::{Claims, Clause};
 use super::language::RuleScope;
 use super::persons::{ClausePerson, Tie};
 use super::reader::Reader;
-use super::statement::is_said_by;
 use super::{FactCandidate, Stance, TaskCandidate, TaskNews};
 use crate::predicate::is_named_by;
 
@@ -95,7 +94,7 @@ impl Reader<'_> {
         facts.retain(|fact| !is_cut(&fact.object));
         tasks.retain(|task| !is_cut(&task.title));
         for fact in facts {
-            self.out.facts.retain(|other| !is_name_of(&fact, other) && !is_said_by(&fact, other));
+            self.out.facts.retain(|other| !is_name_of(&fact, other));
             let same = |other: &FactCandidate| {
                 // Two readings of the same words are one claim, whatever their stance; in different words, the stance
                 // distinguishes claims.
@@ -117,10 +116,7 @@ impl Reader<'_> {
                 continue;
             }
             match self.out.facts.iter_mut().find(|other| same(other)) {
-                Some(known) => {
-                    complete(known, fact.clone());
-                    self.again.push(fact);
-                }
+                Some(known) => complete(known, fact),
                 None => self.out.facts.push(fact),
             }
         }

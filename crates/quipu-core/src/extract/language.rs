@@ -8,7 +8,6 @@ use crate::extract::TaskKind;
 use crate::extract::plain::PlainWords;
 use crate::extract::rules::time_words::{Frequency, TimeVocabulary};
 use crate::extract::standing::StandingText;
-use crate::extract::statement::StatementWords;
 use crate::extract::updates::UpdateText;
 
 /// The data of a language.
@@ -43,8 +42,6 @@ pub(in crate::extract) struct Language {
     #[serde(default)]
     pub(in crate::extract) also: Vec<Also>,
     pub(in crate::extract) rules: Vec<RuleText>,
-    #[serde(default)]
-    pub(in crate::extract) statement: StatementWords,
     #[serde(default)]
     pub(in crate::extract) updates: Vec<UpdateText>,
     #[serde(default)]

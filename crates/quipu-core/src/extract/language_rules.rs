@@ -14,7 +14,6 @@ use crate::extract::rules::table::RuleTable;
 use crate::extract::settle::Corrections;
 use crate::extract::split::Splitter;
 use crate::extract::standing::StandingRules;
-use crate::extract::statement::Statements;
 use crate::extract::updates::Updates;
 use crate::extract::verb::BeforeVerbs;
 use crate::extract::when::{SpokenDate, TimeReader};
@@ -30,7 +29,6 @@ use crate::refusal::Refusal;
 pub struct LanguageRules {
     pub(in crate::extract) plain: Plain,
     pub(in crate::extract) updates: Updates,
-    pub(in crate::extract) statements: Statements,
     pub(in crate::extract) standing: StandingRules,
     pub(in crate::extract) splitter: Splitter,
     pub(in crate::extract) lead: Pattern,
@@ -126,7 +124,6 @@ impl LanguageRules {
         Ok(Self {
             plain: Plain::new(&language, &patterns)?,
             updates: Updates::new(&language.updates, &patterns)?,
-            statements: Statements::new(&language, &patterns)?,
             standing: StandingRules::new(&language.standing, &patterns)?,
             splitter: Splitter::new(&language.split, &patterns)?,
             lead: patterns.start("lead", &language.lead.pattern)?,
@@ -177,10 +174,10 @@ impl LanguageRules {
         read
     }
 
-    /// Example texts of updates and statements, with the expected results.
+    /// Example texts of updates and of what must never be forgotten, with the expected results.
     #[cfg(test)]
     pub(in crate::extract) fn more_examples(&self) -> impl Iterator<Item = (&str, &[String])> {
-        self.updates.examples().chain(self.statements.examples()).chain(self.standing.examples())
+        self.updates.examples().chain(self.standing.examples())
     }
 
     fn sets(&self) -> [&RuleSet; 6] {

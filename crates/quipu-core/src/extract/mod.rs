@@ -18,7 +18,6 @@ mod reader;
 mod settle;
 mod split;
 mod standing;
-mod statement;
 mod updates;
 mod verb;
 mod when;

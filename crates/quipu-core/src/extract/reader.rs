@@ -22,8 +22,6 @@ pub(super) struct Reader<'a> {
     pub(super) reading: &'a Reading<'a>,
     pub(super) out: Extraction,
     pub(super) met: Vec<ClausePerson>,
-    /// Repeated claims of the same text.
-    pub(super) again: Vec<FactCandidate>,
     /// True if the text is a summary about the user; a sentence without a subject is about them.
     summary: bool,
     /// True if missing capitals carry no information.
@@ -54,7 +52,6 @@ impl<'a> Reader<'a> {
             reading,
             out: Extraction::default(),
             met: Vec::new(),
-            again: Vec::new(),
             summary: reading.speaker == USER && !casual,
             casual,
             list: false,
@@ -123,7 +120,6 @@ impl<'a> Reader<'a> {
         }
         let mut state = PrecedingClause { first: true, ..PrecedingClause::default() };
         let mut last = sentence.start..sentence.start;
-        let mut stated = None;
         for clause in self.rules.splitter.clauses(text, sentence.clone()) {
             self.relative = !state.is && self.rules.splitter.is_relative(&text[last.end..clause.start]);
             if self.relative {
@@ -136,9 +132,6 @@ impl<'a> Reader<'a> {
                 }
             }
             self.clause(text, clause.clone(), &sentence, &mut state);
-            if !self.out.passed_over.last().is_some_and(|passed| passed.span == clause) {
-                self.statements(text, &clause, &mut stated);
-            }
             state.first = false;
             last = clause;
         }

@@ -1,4 +1,4 @@
-//! Ends facts: those said to be over, and those that end with a person's death.
+//! Ends facts: those said to be over, those that end with a person's death, and remarks in the same words.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::DecisionDraft;
 use super::facts::{Claim, outcome, slot_name};
 use super::gate::Verdict;
 use super::same::same_value;
-use crate::extract::USER;
+use crate::extract::{REMARK, USER};
 use crate::id::ItemId;
 use crate::item::{DerivedChange, Evidence, Fact, FactChange, FactStatus, ReviewKind};
 use crate::predicate::normal;
@@ -59,6 +59,27 @@ impl DecisionDraft<'_> {
     pub(super) fn settle(&mut self, fact: ItemId, status: FactStatus, valid_to: Option<Timestamp>, evidence: Evidence) {
         let (status, evidence) = (Some(status), Some(evidence));
         self.draw(DerivedChange::FactChanged(FactChange { status, valid_to, evidence, ..FactChange::of(fact) }));
+    }
+
+    /// Ends the remarks of earlier sources whose words are the evidence of a fact or task that ended in this decision: "we
+    /// live in Lyon, near the market" ends with the move.
+    pub(super) fn end_remarks(&mut self) {
+        let places = self.view.ended_places();
+        let shares_words = |remark: &Fact| {
+            remark.evidence.iter().filter(|at| at.source != self.case.source).any(|at| {
+                places.iter().any(|place| place.source == at.source && place.start < at.end && at.start < place.end)
+            })
+        };
+        if places.is_empty() {
+            return;
+        }
+        let remarks = self.view.in_slot(&slot_name(USER, REMARK, None));
+        let over: Vec<Fact> = remarks.into_iter().filter(|remark| remark.is_active() && shares_words(remark)).collect();
+        let (end, evidence) = (self.case.said_at(), self.case.evidence(&(0..self.case.reading.text.len())));
+        for remark in over {
+            self.settle(remark.id, FactStatus::Superseded, Some(end).max(remark.valid_from), evidence);
+            self.report.ended.push(outcome(&remark, "ended with what was read in the same words"));
+        }
     }
 
     /// Ends the facts about a person who has died that do not outlive them.

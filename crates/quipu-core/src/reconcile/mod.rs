@@ -198,6 +198,7 @@ impl DecisionDraft<'_> {
     }
 
     fn finish(mut self) -> (Vec<Change>, Understanding) {
+        self.end_remarks();
         if !self.refused.is_empty() {
             self.drawn.push(DerivedChange::CandidatesRefused { refused: std::mem::take(&mut self.refused) });
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::id::ItemId;
-use crate::item::{DerivedChange, Fact, FactStatus, Note, Task, Tenet};
+use crate::item::{DerivedChange, Evidence, Fact, FactStatus, Note, Task, TaskStatus, Tenet};
 use crate::items::Items;
 use crate::predicate::normal;
 
@@ -47,6 +47,16 @@ impl<'a> View<'a> {
     pub(super) fn ended_by(&self, id: ItemId) -> Vec<Fact> {
         let all = self.items.facts().filter(|fact| fact.superseded_by == Some(id));
         all.filter(|fact| !self.items.is_hidden(fact.id)).cloned().collect()
+    }
+
+    /// The evidence of the facts and tasks that the changes have ended.
+    pub(super) fn ended_places(&self) -> Vec<Evidence> {
+        let facts = self.facts.values().filter(|fact| !fact.is_active());
+        let facts = facts.filter_map(|fact| self.items.fact(fact.id)).filter(|before| before.is_active());
+        let is_over = |task: &Task| matches!(task.status, TaskStatus::Done | TaskStatus::Dropped);
+        let tasks = self.tasks.values().filter(|task| is_over(task));
+        let tasks = tasks.filter_map(|task| self.items.task(task.id)).filter(|before| !is_over(before));
+        facts.flat_map(|fact| &fact.evidence).chain(tasks.flat_map(|task| &task.evidence)).copied().collect()
     }
 
     /// The facts of a slot, by id.

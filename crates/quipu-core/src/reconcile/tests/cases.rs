@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::world::{World, claim, day};
 use crate::event::SourceKind;
-use crate::extract::{Extraction, FactCandidate, Stance, TaskCandidate, TaskKind, TaskNews};
+use crate::extract::{Extraction, FactCandidate, REMARK, Stance, TaskCandidate, TaskKind, TaskNews};
 use crate::item::{FactStatus, TaskStatus};
 
 fn lives(object: &str, stance: Stance) -> FactCandidate {
@@ -334,4 +334,36 @@ fn a_problem_gathers_attempts_until_it_is_done() {
     assert_eq!(approaches, ["walking after dinner", "fewer carbs"]);
     world.tells("2024-01-01", told("glucose spikes after dinner", TaskKind::Problem, TaskNews::Done));
     assert_eq!(world.memory.items().tasks().next().map(|task| task.status), Some(TaskStatus::Done));
+}
+
+#[test]
+fn a_remark_ends_with_what_was_read_in_the_same_words() {
+    let mut world = World::new();
+    let hears = |world: &mut World, when: &str, text: &str, facts: Vec<FactCandidate>, tasks: Vec<TaskCandidate>| {
+        let remark = FactCandidate { confidence: 0.8, ..claim(REMARK, text, Stance::Holds) };
+        let facts = facts.into_iter().chain([remark]).collect();
+        world.hears_text(when, SourceKind::UserSaid, text, Extraction { facts, tasks, ..Extraction::default() })
+    };
+    let home = "we live in Lyon, next to the market";
+    let near = "the market in Lyon is loud on Sundays";
+    let chore = "I must repaint the fence, the neighbours lend me a ladder";
+    hears(&mut world, "2025-01-01", home, vec![claim("lives_in", "Lyon", Stance::Holds)], Vec::new());
+    hears(&mut world, "2025-01-02", near, Vec::new(), Vec::new());
+    hears(
+        &mut world,
+        "2025-01-03",
+        chore,
+        Vec::new(),
+        vec![told("repaint the fence", TaskKind::Task, TaskNews::Opened)],
+    );
+    assert_eq!(world.objects(REMARK, FactStatus::Active), [home, near, chore]);
+
+    let moved = "we moved to Porto, the children like it";
+    let report = hears(&mut world, "2025-03-01", moved, vec![claim("lives_in", "Porto", Stance::Changed)], Vec::new());
+    assert_eq!(world.objects(REMARK, FactStatus::Superseded), [home]);
+    assert_eq!(report.ended.len(), 2, "the fact, and its remark: {report:?}");
+
+    world.tells("2025-03-02", told("repaint the fence", TaskKind::Task, TaskNews::Done));
+    assert_eq!(world.objects(REMARK, FactStatus::Superseded), [home, chore]);
+    assert_eq!(world.objects(REMARK, FactStatus::Active), [near, moved]);
 }
