@@ -32,23 +32,38 @@ impl PostgresLedger {
         };
         let mut attempts = Attempts::default();
         loop {
-            if attempts.was_lost() && self.has(last)? {
-                return Ok(());
-            }
-            let failure = match self.write_once(expected, events, last, targets) {
+            let failure = match self.attempt(expected, events, last, targets, attempts.was_lost()) {
                 Ok(true) => return Ok(()),
-                // The lost attempt may have been carried out after it was looked up.
-                Ok(false) if attempts.was_lost() && self.has(last)? => return Ok(()),
                 Ok(false) => return Err(self.why_not(expected, targets)),
                 Err(failure) => failure,
             };
-            if failure.taken().is_some() && attempts.was_lost() && self.has(last)? {
-                return Ok(());
-            }
             match attempts.after(&failure) {
                 Some(pause) => self.database.pause(pause),
-                None => return Err(taken(&failure, events).unwrap_or_else(|| self.tell(doing, failure))),
+                None => {
+                    let told = taken(&failure, events);
+                    return Err(told.unwrap_or_else(|| self.tell(doing, failure.after(attempts.was_lost()))));
+                }
             }
+        }
+    }
+
+    /// Writes unless an earlier attempt did it whose answer was lost. That attempt may still be carried out at any moment
+    /// before this one; then it is found afterwards.
+    fn attempt(
+        &self,
+        expected: Seq,
+        events: &[SealedEvent],
+        last: &SealedEvent,
+        targets: Option<&[ChangeRef]>,
+        was_lost: bool,
+    ) -> Result<bool, Failure> {
+        if was_lost && self.has(last)? {
+            return Ok(true);
+        }
+        match self.write_once(expected, events, last, targets) {
+            Ok(false) if was_lost => self.has(last),
+            Err(failure) if was_lost && failure.taken().is_some() && self.has(last)? => Ok(true),
+            outcome => outcome,
         }
     }
 
@@ -88,9 +103,11 @@ impl PostgresLedger {
     }
 
     /// Whether an event is in the ledger, at its position.
-    fn has(&self, event: &SealedEvent) -> Result<bool, StoreError> {
-        let rows = self.rows(include_str!("sql/position_of.sql"), [(&event.id as _, Type::UUID)])?;
-        Ok(rows.first().map(|row| position(row, 0)).transpose()? == Some(event.seq))
+    fn has(&self, event: &SealedEvent) -> Result<bool, Failure> {
+        let step = self.step(include_str!("sql/position_of.sql"), [(&event.id as _, Type::UUID)]);
+        let answers = self.database.transact(Access::Read, self.user.as_str(), &[step])?;
+        let seq = answers.iter().flatten().next().map(|row| position(row, 0)).transpose()?;
+        Ok(seq == Some(event.seq))
     }
 
     /// The reason why a write changed nothing.

@@ -10,10 +10,13 @@ use crate::rows::position;
 /// Maximum number of reported faults of one kind.
 const FAULTS_MAX: i64 = 100;
 
+/// A statement that finds positions, and the line for each.
+type Check = (&'static str, fn(u64) -> String);
+
 /// Returns one line for each fault of a ledger. Damaged pages are the server's to find: a check of it needs an operator.
 pub(crate) fn ledger(ledger: &PostgresLedger) -> Result<Vec<String>, StoreError> {
     let mut faults = Vec::new();
-    let checks: [(&'static str, fn(u64) -> String); 3] = [
+    let checks: [Check; 3] = [
         (include_str!("sql/check_positions.sql"), |seq| format!("events are missing before event {seq}")),
         (include_str!("sql/check_changes.sql"), |seq| format!("a change of event {seq} is missing")),
         (include_str!("sql/check_orphans.sql"), |seq| {

@@ -111,14 +111,22 @@ impl Database {
             address,
             options,
         };
-        let done = database.worker.wait(async {
-            let client = database.connect().await?;
-            migration::climb(&client, database.at()).await?;
-            database.work.idle().push(client);
-            Ok(())
-        });
-        done.map_err(|failure: Failure| failure.tell(database.at(), "open", "the store"))?;
-        Ok(database)
+        let mut attempts = Attempts::default();
+        loop {
+            let opened = database.worker.wait(async {
+                let client = database.connect().await?;
+                migration::climb(&client, database.at()).await?;
+                database.work.idle().push(client);
+                Ok(())
+            });
+            match opened {
+                Ok(()) => return Ok(database),
+                Err(failure) => match attempts.after(&failure) {
+                    Some(pause) => database.pause(pause),
+                    None => return Err(failure.tell(database.at(), "open", "the store")),
+                },
+            }
+        }
     }
 
     /// Host, port, database and user, for messages.
@@ -234,7 +242,8 @@ impl Database {
                 Ok(answers) => return Ok(answers),
                 Err(failure) => {
                     let Some(pause) = attempts.after(&failure) else {
-                        return Err(failure.tell(self.at(), doing, &whose(user)));
+                        let is_unknown = access == Access::Write && attempts.was_lost();
+                        return Err(failure.after(is_unknown).tell(self.at(), doing, &whose(user)));
                     };
                     self.pause(pause);
                 }

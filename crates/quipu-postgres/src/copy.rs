@@ -24,14 +24,11 @@ pub(crate) fn backup(ledger: &PostgresLedger, to: &Path) -> Result<BackupFile, S
         let mut failed = None;
         let mut head = None;
         let made = quipu_sqlite::write_backup(&ledger.user, to, &mut |take| {
-            copy_events(ledger, take, &mut head).or_else(|failure| {
-                let told = StoreError::Unavailable("the database could not be read".to_owned());
-                match failure {
-                    Failure::Ours(error) => Err(error),
-                    failure => {
-                        failed = Some(failure);
-                        Err(told)
-                    }
+            copy_events(ledger, take, &mut head).map_err(|failure| match failure {
+                Failure::Ours(error) => error,
+                failure => {
+                    failed = Some(failure);
+                    StoreError::Unavailable("the database could not be read".to_owned())
                 }
             })
         });

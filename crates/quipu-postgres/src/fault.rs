@@ -13,8 +13,10 @@ pub(crate) enum Failure {
     Unreachable {
         /// Whether it may succeed in a moment.
         is_passing: bool,
-        /// What to tell the caller.
-        error: StoreError,
+        /// What happened.
+        reason: String,
+        /// What to do.
+        advice: &'static str,
     },
     /// The connection ended before the last answer. The server may have carried out the transaction, or may yet do so.
     Lost(String),
@@ -41,8 +43,29 @@ impl Failure {
 
     /// Classifies an error of opening a connection.
     pub(crate) fn of_connecting(at: &str, error: &Error) -> Self {
-        let (is_passing, told) = connecting(at, error);
-        Self::Unreachable { is_passing, error: StoreError::Unavailable(told) }
+        let advice = match error.as_db_error() {
+            None => "Check that the server runs and accepts connections there, and that sslmode in the URL suits it",
+            Some(refused) => match refused.code().code() {
+                "28P01" => "Check the user and the password in the URL",
+                code if code.starts_with("28") => "Check the user in the URL, and pg_hba.conf on the server",
+                "3D000" => "Create the database, or name another one in the URL",
+                "53300" => "Raise max_connections of the server, or put a pool such as PgBouncer in front of it",
+                "57P03" => "The server is starting or stopping. Try again in a moment",
+                _ => "Check the URL and the log of the server",
+            },
+        };
+        let what = error.as_db_error().map_or_else(|| words(error), |refused| refused.message().to_owned());
+        let code = error.code().map(SqlState::code).unwrap_or_default();
+        let is_passing = !code.starts_with("28") && code != "3D000";
+        Self::Unreachable { is_passing, reason: format!("cannot connect to {at}: {what}"), advice }
+    }
+
+    /// The failure of the last attempt, after an earlier one whose outcome is unknown if `was_lost` is set.
+    pub(crate) fn after(self, was_lost: bool) -> Self {
+        match self {
+            Self::Unreachable { reason, .. } if was_lost => Self::Lost(reason),
+            failure => failure,
+        }
     }
 
     /// Whether the outcome is unknown.
@@ -77,7 +100,10 @@ impl Failure {
     /// The error for the caller, of `doing` something ("append to") with the ledger of `whose` at the database `at`.
     pub(crate) fn tell(self, at: &str, doing: &str, whose: &str) -> StoreError {
         match self {
-            Self::Ours(error) | Self::Unreachable { error, .. } => error,
+            Self::Ours(error) => error,
+            Self::Unreachable { reason, advice, .. } => {
+                StoreError::Unavailable(format!("{reason}. Nothing was changed. {advice}"))
+            }
             Self::Lost(reason) => StoreError::Unavailable(format!(
                 "could not {doing} {whose} in {at}: the connection was lost and could not be opened again ({reason}). The \
                  server may have done it all the same: look at the head before repeating it. Check the server and the network"
@@ -108,29 +134,6 @@ fn words(error: &Error) -> String {
         cause = inner.source();
     }
     text
-}
-
-/// Whether a failed connection is worth another attempt, and what to tell.
-fn connecting(at: &str, error: &Error) -> (bool, String) {
-    let Some(refused) = error.as_db_error() else {
-        return (
-            true,
-            format!(
-                "cannot connect to {at}: {}. Nothing was changed. Check that the server runs and accepts connections there, and \
-                 that sslmode in the URL suits it",
-                words(error)
-            ),
-        );
-    };
-    let (is_passing, told) = match refused.code().code() {
-        "28P01" => (false, "Check the user and the password in the URL"),
-        code if code.starts_with("28") => (false, "Check the user in the URL, and pg_hba.conf on the server"),
-        "3D000" => (false, "Create the database, or name another one in the URL"),
-        "53300" => (true, "Raise max_connections of the server, or put a pool such as PgBouncer in front of it"),
-        "57P03" => (true, "The server is starting or stopping. Try again in a moment"),
-        _ => (true, "Check the URL and the log of the server"),
-    };
-    (is_passing, format!("cannot connect to {at}: {}. Nothing was changed. {told}", refused.message()))
 }
 
 /// The error for a refused statement.

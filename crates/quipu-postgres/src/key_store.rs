@@ -70,7 +70,13 @@ impl KeyStore for PostgresKeys {
             }
             match attempts.after(&failure) {
                 Some(pause) => self.database.pause(pause),
-                None => return Err(failure.tell(self.database.at(), "keep a key in", &whose(WHOLE_STORE))),
+                None => {
+                    return Err(failure.after(attempts.was_lost()).tell(
+                        self.database.at(),
+                        "keep a key in",
+                        &whose(WHOLE_STORE),
+                    ));
+                }
             }
         }
     }

@@ -170,7 +170,13 @@ impl LedgerStore for PostgresStore {
                 },
                 Err(failure) => match attempts.after(&failure) {
                     Some(pause) => self.database.pause(pause),
-                    None => return Err(failure.tell(self.database.at(), "remove", &whose(name))),
+                    None => {
+                        return Err(failure.after(attempts.was_lost()).tell(
+                            self.database.at(),
+                            "remove",
+                            &whose(name),
+                        ));
+                    }
                 },
             }
         }

@@ -1,6 +1,8 @@
 //! A connection that breaks at any message of an operation leaves the state before it or after it, and the operation is
 //! never carried out twice.
 
+use std::thread;
+
 use quipu_core::event::ChangeRef;
 use quipu_core::id::UserId;
 use quipu_core::ledger::{SealedEvent, Verifier};
@@ -89,6 +91,53 @@ fn an_append_is_made_once() {
         assert!(matches!(ledger.append(3, &more), Err(StoreError::Conflict { head: 5, .. })), "{told}");
     });
     assert!(faults >= 4 * 12, "only {faults} faults happened");
+}
+
+/// Appends, erases and stores while the server becomes unreachable at a message. Nobody can then say what happened, but the
+/// state is that before or after, and whoever repeats it later does not do it twice.
+#[test]
+fn without_a_server_the_outcome_is_unknown_and_a_later_repetition_is_safe() {
+    let database = database();
+    let whole = open(&database);
+    thread::scope(|scope| {
+        let faults = [Fault::CutBefore, Fault::CutAfter, Fault::DropAnswer];
+        for (fault, first) in faults.into_iter().flat_map(|fault| (0..4).map(move |first| (fault, first))) {
+            let (database, whole) = (&database, &whole);
+            scope.spawn(move || {
+                let proxy = Proxy::start(server().port);
+                let broken = PostgresStore::open(&url(proxy.port, database), PostgresOptions::default()).unwrap();
+                for after in (first..24).step_by(4) {
+                    let user = UserId::parse(&format!("u-{fault:?}-{after}")).unwrap();
+                    let told = format!("{fault:?} at message {after}");
+                    let mut sample = Sample::new(&user, after);
+                    let mut ledger = broken.open(&user, true).unwrap();
+                    ledger.append(0, &[sample.say("a secret").unwrap()]).unwrap();
+                    let target = ChangeRef { seq: 1, index: 0 };
+                    let erasure = sample.erase(&[target]).unwrap();
+                    proxy.plan_end(fault, after);
+                    let outcome = ledger.erase(1, &[target], &erasure);
+                    let is_broken = proxy.happened() > 0;
+                    match outcome {
+                        Ok(()) => assert!(!is_broken, "{told}: an answer that nobody gave"),
+                        Err(StoreError::Unavailable(text)) => {
+                            assert!(text.contains("look at the head"), "{told}: {text}")
+                        }
+                        Err(error) => panic!("{told}: {error}"),
+                    }
+                    // The server may still be at what it had received.
+                    let mut seen = whole.open(&user, false).unwrap();
+                    let repeated = seen.erase(1, &[target], &erasure);
+                    assert!(
+                        matches!(repeated, Ok(()) | Err(StoreError::Conflict { head: 2, .. })),
+                        "{told}: {repeated:?}"
+                    );
+                    let found = everything(&mut *seen);
+                    assert!(found.len() == 2 && found[1] == erasure && found[0].changes[0].bytes.is_none(), "{told}");
+                    assert_eq!(seen.check().unwrap(), [""; 0], "{told}");
+                }
+            });
+        }
+    });
 }
 
 #[test]
@@ -213,14 +262,16 @@ fn an_access_key_is_stored_once() {
 
 #[test]
 fn a_server_that_is_gone_is_reported_and_used_again_when_it_is_back() {
-    let scene = Scene::new();
+    let database = database();
+    let proxy = Proxy::start(server().port);
+    let broken = PostgresStore::open(&url(proxy.port, &database), PostgresOptions::default()).unwrap();
     let user = UserId::parse("me").unwrap();
-    let mut ledger = scene.broken.open(&user, true).unwrap();
+    let mut ledger = broken.open(&user, true).unwrap();
     let mut sample = Sample::new(&user, 9);
     let event = sample.say("one").unwrap();
     // Every connection breaks at its first message, again and again.
     for _ in 0..2 {
-        scene.proxy.plan(Fault::CutBefore, 0);
+        proxy.plan(Fault::CutBefore, 0);
         ledger.append(0, &[]).unwrap();
     }
     ledger.append(0, std::slice::from_ref(&event)).unwrap();

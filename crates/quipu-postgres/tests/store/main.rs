@@ -12,3 +12,4 @@ mod proxy;
 mod schema;
 mod server;
 mod speed;
+mod tls;

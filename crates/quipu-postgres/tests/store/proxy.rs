@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -28,6 +28,8 @@ struct Plan {
     fault: Mutex<Option<Fault>>,
     /// Messages of the client until the fault.
     left: AtomicI64,
+    /// Whether the server cannot be reached again after the fault.
+    is_final: AtomicBool,
     /// Faults that happened.
     happened: AtomicU64,
 }
@@ -42,8 +44,12 @@ impl Proxy {
     pub(crate) fn start(server_port: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let plan =
-            Arc::new(Plan { fault: Mutex::default(), left: AtomicI64::new(i64::MAX), happened: AtomicU64::new(0) });
+        let plan = Arc::new(Plan {
+            fault: Mutex::default(),
+            left: AtomicI64::new(i64::MAX),
+            is_final: AtomicBool::new(false),
+            happened: AtomicU64::new(0),
+        });
         let shared = Arc::clone(&plan);
         thread::spawn(move || {
             for client in listener.incoming() {
@@ -51,6 +57,9 @@ impl Proxy {
                     continue;
                 };
                 let plan = Arc::clone(&shared);
+                if plan.is_final.load(Ordering::SeqCst) && plan.happened.load(Ordering::SeqCst) > 0 {
+                    continue;
+                }
                 let _ = (client.set_nodelay(true), server.set_nodelay(true));
                 let (mut from, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
                 thread::spawn(move || {
@@ -72,6 +81,12 @@ impl Proxy {
         self.plan.left.store(after as i64, Ordering::SeqCst);
     }
 
+    /// As `plan`, and the server cannot be reached afterwards until [`Self::happened`] is called.
+    pub(crate) fn plan_end(&self, fault: Fault, after: u64) {
+        self.plan.is_final.store(true, Ordering::SeqCst);
+        self.plan(fault, after);
+    }
+
     /// Breaks nothing any more.
     pub(crate) fn rest(&self) {
         self.plan.left.store(i64::MAX, Ordering::SeqCst);
@@ -80,6 +95,7 @@ impl Proxy {
     /// How many faults happened since the last call.
     pub(crate) fn happened(&self) -> u64 {
         self.rest();
+        self.plan.is_final.store(false, Ordering::SeqCst);
         self.plan.happened.swap(0, Ordering::SeqCst)
     }
 }

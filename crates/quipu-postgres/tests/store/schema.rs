@@ -72,7 +72,6 @@ fn errors_say_what_to_do_and_never_the_password() {
         (format!("postgres://{ROLE}:pass-word@127.0.0.1:{port}/nowhere"), "Create the database"),
         (format!("postgres://nobody:pass-word@127.0.0.1:{port}/postgres"), "Check the user"),
         (format!("postgres://{ROLE}:pass-word@127.0.0.1:{closed}/postgres"), "Check that the server runs"),
-        (format!("postgres://{ROLE}:pass-word@127.0.0.1:{port}/postgres?sslmode=require"), "sslmode"),
         (
             format!("postgres://{ROLE}:pass-word@127.0.0.1:{port}/postgres?sslrootcert=/none&sslmode=verify-full"),
             "sslrootcert",

@@ -29,6 +29,8 @@ pub(crate) fn other() -> UserId {
 /// A running server.
 pub(crate) struct Server {
     pub(crate) port: u16,
+    /// The certificate of the authority that signed the server's, which is for `localhost`.
+    pub(crate) authority: PathBuf,
 }
 
 /// The server, started at the first call.
@@ -44,9 +46,9 @@ pub(crate) fn server() -> &'static Server {
     })
 }
 
-/// The URL of a database.
+/// The URL of a database. Without TLS, so that a proxy can read the messages.
 pub(crate) fn url(port: u16, database: &str) -> String {
-    format!("postgres://{ROLE}:pass-word@127.0.0.1:{port}/{database}")
+    format!("postgres://{ROLE}:pass-word@127.0.0.1:{port}/{database}?sslmode=disable")
 }
 
 /// A new database without tables.
@@ -197,6 +199,7 @@ fn start() -> Server {
     let text = fs::read_to_string(data.join("pg_hba.conf")).unwrap();
     writeln!(rules).unwrap();
     fs::write(data.join("pg_hba.conf"), format!("host needs_password all 127.0.0.1/32 scram-sha-256\n{text}")).unwrap();
+    let authority = certify(&folder, &data);
     let port = free_port();
     let (port_text, data_text, sockets) =
         (port.to_string(), data.display().to_string(), format!("unix_socket_directories={}", folder.display()));
@@ -208,13 +211,14 @@ fn start() -> Server {
         "max_connections=200",
         "max_wal_size=256MB",
         "log_min_messages=fatal",
+        "ssl=on",
     ] {
         arguments.extend(["-c", setting]);
     }
     let mut child = spawn_bound(&find("postgres"), &arguments, &folder, "INT");
     for _ in 0..600 {
         if Admin::try_open(&format!("postgres://admin@127.0.0.1:{port}/postgres")).is_ok() {
-            return Server { port };
+            return Server { port, authority };
         }
         if let Some(ended) = child.try_wait().unwrap() {
             let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
@@ -223,6 +227,20 @@ fn start() -> Server {
         std::thread::sleep(Duration::from_millis(100));
     }
     panic!("the server did not start: {}", fs::read_to_string(folder.join("log")).unwrap_or_default());
+}
+
+/// Makes an authority, and a certificate of the server for `localhost`. Returns the path of the authority's certificate.
+fn certify(folder: &Path, data: &Path) -> PathBuf {
+    let authority = folder.join("authority.crt");
+    let script = "set -e; cd \"$1\"; new='-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'; \
+        openssl req -x509 $new -keyout authority.key -out authority.crt -days 30 -subj /CN=authority; \
+        openssl req $new -keyout \"$2/server.key\" -out server.csr -subj /CN=localhost; \
+        echo subjectAltName=DNS:localhost >names; \
+        openssl x509 -req -in server.csr -CA authority.crt -CAkey authority.key -CAcreateserial -days 30 -extfile names \
+            -out \"$2/server.crt\"; chmod 600 \"$2/server.key\"; chmod 755 .";
+    let made = command(Path::new("/bin/sh")).args(["-c", script, "sh"]).arg(folder).arg(data).output().unwrap();
+    assert!(made.status.success(), "openssl (Debian package openssl): {}", String::from_utf8_lossy(&made.stderr));
+    authority
 }
 
 /// A program of a server, from Debian's folders or the search path.
