@@ -9,6 +9,7 @@ mod lint;
 mod lost_connections;
 mod pgbouncer;
 mod proxy;
+mod racing;
 mod schema;
 mod server;
 mod speed;

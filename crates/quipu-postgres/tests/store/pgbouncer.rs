@@ -26,11 +26,12 @@ fn start() -> u16 {
     );
     fs::write(folder.join("settings"), text).unwrap();
     let settings = folder.join("settings").display().to_string();
-    let _child = spawn_bound(&find("pgbouncer"), &[&settings], &folder, "TERM");
+    let mut child = spawn_bound(&find("pgbouncer"), &[&settings], &folder, "TERM");
     for _ in 0..200 {
         if TcpStream::connect(("127.0.0.1", port)).is_ok() {
             return port;
         }
+        assert!(child.ended().is_none(), "{}", fs::read_to_string(folder.join("log")).unwrap_or_default());
         thread::sleep(Duration::from_millis(50));
     }
     panic!("PgBouncer did not start: {}", fs::read_to_string(folder.join("log")).unwrap_or_default());

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -161,7 +161,7 @@ pub(crate) fn command(program: &Path) -> Command {
 }
 
 /// Starts a program that ends, and loses its folder, when this process ends, however it ends.
-pub(crate) fn spawn_bound(program: &Path, arguments: &[&str], folder: &Path, end: &str) -> Child {
+pub(crate) fn spawn_bound(program: &Path, arguments: &[&str], folder: &Path, end: &str) -> Bound {
     let script = format!(
         "\"$@\" & server=$!; trap 'kill -{end} $server; wait $server; rm -rf '\"'\"'{0}'\"'\"'' EXIT; cat >/dev/null",
         folder.display()
@@ -178,7 +178,17 @@ pub(crate) fn spawn_bound(program: &Path, arguments: &[&str], folder: &Path, end
         .unwrap();
     // The shell waits for the end of its input, which comes with the end of this process.
     std::mem::forget(child.stdin.take());
-    child
+    Bound(child)
+}
+
+/// A program that ends with this process.
+pub(crate) struct Bound(Child);
+
+impl Bound {
+    /// How it ended, if it did.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        self.0.try_wait().unwrap()
+    }
 }
 
 pub(crate) fn free_port() -> u16 {
@@ -220,7 +230,7 @@ fn start() -> Server {
         if Admin::try_open(&format!("postgres://admin@127.0.0.1:{port}/postgres")).is_ok() {
             return Server { port, authority };
         }
-        if let Some(ended) = child.try_wait().unwrap() {
+        if let Some(ended) = child.ended() {
             let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
             panic!("the server ended with {ended}: {log}");
         }
