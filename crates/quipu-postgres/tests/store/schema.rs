@@ -113,6 +113,41 @@ fn a_read_only_server_and_a_slow_statement_are_told_apart() {
 }
 
 #[test]
+fn an_error_of_the_server_says_what_to_do_and_changes_nothing() {
+    let database = database();
+    let mut admin = Admin::connect(server(), &database);
+    admin.run("CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'");
+    admin.run("CREATE TRIGGER fail BEFORE INSERT ON quipu.changes FOR EACH ROW EXECUTE FUNCTION fail()");
+    let mut ledger = open(&database).open(&me(), true).unwrap();
+    let event = Sample::new(&me(), 3).say("one").unwrap();
+    let cases = [
+        ("53100", false, "Free space"),
+        ("53200", false, "max_locks_per_transaction"),
+        ("53300", false, "lacks resources"),
+        ("42501", false, "does not permit"),
+        ("55P03", false, "Try again"),
+        ("40P01", false, "Try again"),
+        ("57014", false, "stopped the statement"),
+        ("58030", false, "Check the server"),
+        ("54000", false, "too large"),
+        ("XX001", true, "restore a backup"),
+        ("22012", true, "code 22012"),
+    ];
+    for (code, is_corrupt, expected) in cases {
+        admin.run(&format!(
+            "CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS \
+             'BEGIN RAISE EXCEPTION USING ERRCODE = ''{code}'', MESSAGE = ''as the test says''; END'"
+        ));
+        let told = ledger.append(0, std::slice::from_ref(&event)).unwrap_err();
+        assert_eq!(matches!(told, StoreError::Corrupt(_)), is_corrupt, "{code}: {told:?}");
+        assert!(told.to_string().contains(expected), "{code}: {told}");
+        assert_eq!(ledger.head().unwrap().seq, 0, "{code}");
+    }
+    admin.run("DROP TRIGGER fail ON quipu.changes");
+    ledger.append(0, std::slice::from_ref(&event)).unwrap();
+}
+
+#[test]
 fn an_examination_finds_nothing_wrong_with_this_server() {
     let lines = open(&database()).examine();
     assert!(lines.len() >= 4 && lines.iter().all(Result::is_ok), "{lines:?}");

@@ -1,4 +1,4 @@
-//! What an operation costs: its round trips. How long it takes is printed, and not judged.
+//! How long an append and a look take. It is printed, and not judged.
 
 use quipu_engine::ports::LedgerStore;
 use quipu_testkit::Sample;
