@@ -225,7 +225,7 @@ fn start() -> Server {
     ] {
         arguments.extend(["-c", setting]);
     }
-    let mut child = spawn_bound(&find("postgres"), &arguments, &folder, "INT");
+    let mut child = spawn_bound(&find("postgres"), &arguments, &folder, "QUIT");
     for _ in 0..600 {
         if Admin::try_open(&format!("postgres://admin@127.0.0.1:{port}/postgres")).is_ok() {
             return Server { port, authority };
