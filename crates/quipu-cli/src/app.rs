@@ -9,16 +9,19 @@ use quipu_core::id::UserId;
 use quipu_core::predicate::Predicates;
 use quipu_core::reconcile::Policy;
 use quipu_engine::keys::Keys;
-use quipu_engine::ports::{Embedder, Extractor, LanguageModel, Reflector, Reranker, Summarizer, WindowReader};
+use quipu_engine::ports::{
+    Embedder, Extractor, KeyStore, LanguageModel, LedgerStore, Reflector, Reranker, Summarizer, WindowReader,
+};
 use quipu_engine::{Engine, EngineRules, Error, OptionalParts, Result};
 use quipu_files::{FolderVault, KeyFile};
 use quipu_models::language::{ModelUsage, RemoteModel};
 use quipu_models::{
     CrossEncoder, MiniLm, ModelFolder, ModelReader, ModelReflector, ModelSummarizer, RuleExtractor, RuleSummarizer,
 };
-use quipu_sqlite::SqliteKeys;
+use quipu_postgres::{PostgresKeys, PostgresOptions, PostgresStore};
+use quipu_sqlite::{SqliteKeys, SqliteStore, StoreOptions};
 
-use crate::settings::{ModelRole, Settings};
+use crate::settings::{ModelRole, Settings, StoreSetting};
 
 /// Opens an engine on the data folder of the settings.
 pub(crate) fn open(settings: &Settings) -> Result<Engine> {
@@ -32,8 +35,8 @@ pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
 
 /// Opens an engine on a folder, with the record of model usage.
 pub(crate) fn open_with(folder: &Path, settings: &Settings, usage: &Arc<ModelUsage>) -> Result<Engine> {
-    let engine = quipu::open_engine(
-        folder,
+    let engine = quipu::open_engine_on(
+        store(folder, settings)?,
         Components {
             embedder: embedder(settings)?,
             clock: Arc::new(SystemClock { fixed: settings.now }),
@@ -54,9 +57,31 @@ pub(crate) fn open_with(folder: &Path, settings: &Settings, usage: &Arc<ModelUsa
                 artifacts: settings.artifacts.on,
             },
         },
-    )?;
+    );
     engine.set_profiles(settings.profiles.clone());
     Ok(engine)
+}
+
+/// The store of a folder: for the data folder the one of the settings, for any other the folder itself.
+fn store(folder: &Path, settings: &Settings) -> Result<Box<dyn LedgerStore>> {
+    match &settings.store {
+        StoreSetting::Postgres(url) if folder == settings.data_dir => {
+            create_folder(folder)?;
+            Ok(Box::new(PostgresStore::open(url.secret(), PostgresOptions::default())?))
+        }
+        _ => Ok(Box::new(SqliteStore::open(folder, StoreOptions::default())?)),
+    }
+}
+
+/// Creates the data folder, accessible to its owner only. It holds plain files, the signing key and the record of model usage
+/// whatever the store is.
+fn create_folder(folder: &Path) -> Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let created = builder.create(folder);
+    created.map_err(|error| Error::Unavailable(format!("cannot create the folder {}: {error}", folder.display())))
 }
 
 /// The offline extractor: rules, and remarks unless the settings disable them.
@@ -75,10 +100,13 @@ pub(crate) fn signer(settings: &Settings) -> KeyFile {
     KeyFile::new(settings.data_dir.join("signing.key"), Arc::new(SystemEntropy))
 }
 
-/// The access keys of the data folder.
+/// The access keys, which are beside the ledgers.
 pub(crate) fn keys(settings: &Settings) -> Result<Keys> {
-    let store = SqliteKeys::open(&settings.data_dir)?;
-    Ok(Keys::new(Arc::new(store), Arc::new(SystemClock { fixed: settings.now }), Arc::new(SystemEntropy)))
+    let store: Arc<dyn KeyStore> = match &settings.store {
+        StoreSetting::Folder => Arc::new(SqliteKeys::open(&settings.data_dir)?),
+        StoreSetting::Postgres(url) => Arc::new(PostgresKeys::open(url.secret(), PostgresOptions::default())?),
+    };
+    Ok(Keys::new(store, Arc::new(SystemClock { fixed: settings.now }), Arc::new(SystemEntropy)))
 }
 
 /// Today's use of models, in a file of the folder.

@@ -4,6 +4,7 @@ mod artifacts;
 mod maintenance;
 mod models;
 mod serving;
+mod store;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use crate::global::Global;
 
 pub(crate) use artifacts::Artifacts;
 pub(crate) use models::{ModelRole, ModelSettings};
+pub(crate) use store::StoreSetting;
 
 /// The settings file: `quipu/config.toml` in the platform's configuration folder.
 #[derive(Debug, Default, Deserialize)]
@@ -25,6 +27,7 @@ pub(crate) use models::{ModelRole, ModelSettings};
 struct File {
     user: Option<String>,
     data_dir: Option<PathBuf>,
+    store: Option<String>,
     model_dir: Option<PathBuf>,
     reranker_dir: Option<PathBuf>,
     keep_sensitive: Option<bool>,
@@ -56,6 +59,8 @@ pub(crate) struct Settings {
     pub(crate) data_dir: PathBuf,
     /// True if the folder was named by a flag or the environment.
     pub(crate) data_dir_named: bool,
+    /// Where the ledgers and access keys of the data folder's users are stored.
+    pub(crate) store: StoreSetting,
     /// Folder with another embedding model.
     pub(crate) model_dir: Option<PathBuf>,
     pub(crate) reranker_dir: Option<PathBuf>,
@@ -97,6 +102,7 @@ impl Settings {
             user_named: named.is_some().then(|| user.clone()),
             user,
             data_dir,
+            store: StoreSetting::read(file.store)?,
             model_dir: std::env::var_os("QUIPU_MODEL_DIR").map(PathBuf::from).or(file.model_dir),
             reranker_dir: std::env::var_os("QUIPU_RERANKER_DIR").map(PathBuf::from).or(file.reranker_dir),
             profiles: profiles(file.weights, global.profile.as_deref())?,

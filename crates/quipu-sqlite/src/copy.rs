@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use quipu_core::id::UserId;
+use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::{BackupFile, Head, StoreError};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
@@ -18,6 +19,11 @@ use crate::rows;
 
 /// Copies an open ledger to a new path. The copy is durable and verified on return.
 pub(crate) fn backup(from: &Connection, path: &Path, to: &Path) -> Result<BackupFile, StoreError> {
+    put_in_place(to, |partial| copy_database(from, path, partial))
+}
+
+/// Makes a ledger file with `make` under a temporary name, verifies it, and moves it to `to`, which must not exist.
+fn put_in_place(to: &Path, make: impl FnOnce(&Path) -> Result<(), StoreError>) -> Result<BackupFile, StoreError> {
     if fs::symlink_metadata(to).is_ok() {
         return Err(StoreError::Exists(format!(
             "{} exists and is kept. Choose another name for the backup",
@@ -26,7 +32,7 @@ pub(crate) fn backup(from: &Connection, path: &Path, to: &Path) -> Result<Backup
     }
     // The name includes the process id, because another process may be writing the same backup.
     let partial = disk::beside(to, &format!(".{}.partial", std::process::id()));
-    let made = copy_database(from, path, &partial).and_then(|()| {
+    let made = make(&partial).and_then(|()| {
         let (_, head) = inspect(&partial)?;
         migration::place(&partial, to)?;
         Ok(head)
@@ -42,6 +48,53 @@ pub(crate) fn backup(from: &Connection, path: &Path, to: &Path) -> Result<Backup
             Err(error)
         }
     }
+}
+
+/// Passes one event on.
+pub type TakeEvent<'a> = dyn FnMut(&SealedEvent) -> Result<(), StoreError> + 'a;
+
+/// Writes a backup of another store: a ledger file of `user` with the events that `fill` passes on, in order. The file is
+/// durable and verified on return.
+///
+/// # Errors
+/// `Exists` if there is a file at `to`; any error of `fill`.
+pub fn write_backup(
+    user: &UserId,
+    to: &Path,
+    fill: &mut dyn FnMut(&mut TakeEvent<'_>) -> Result<(), StoreError>,
+) -> Result<BackupFile, StoreError> {
+    put_in_place(to, |partial| {
+        migration::create(partial, user)?;
+        let fail = |error: rusqlite::Error| fault::of_sqlite(to, "write", &error);
+        let mut connection = connect(partial, Access::Write)?;
+        // The file is synced as a whole once it is complete.
+        connection.execute_batch("PRAGMA synchronous = OFF").map_err(fail)?;
+        let transaction = connection.transaction().map_err(fail)?;
+        fill(&mut |event| rows::insert(&transaction, event).map_err(fail))?;
+        transaction.commit().map_err(fail)?;
+        connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(())).map_err(fail)?;
+        connection.close().map_err(|(_, error)| fail(error))
+    })
+}
+
+/// Reads a backup of `user` and passes its events to `each`, in order.
+///
+/// # Errors
+/// `NotFound` if there is no file; `Corrupt` if it is damaged, or not a ledger of this user; any error of `each`.
+pub fn read_backup(
+    from: &Path,
+    user: &UserId,
+    each: &mut dyn FnMut(SealedEvent) -> Result<(), StoreError>,
+) -> Result<Head, StoreError> {
+    let (source, head) = open_backup(from, user)?;
+    let mut first = 1;
+    while first <= head.seq {
+        let events = rows::batch(&source, from, include_str!("sql/read_events.sql"), first, head.seq)?;
+        let Some(last) = events.last() else { break };
+        first = last.seq + 1;
+        events.into_iter().try_for_each(&mut *each)?;
+    }
+    Ok(head)
 }
 
 /// Copies a database into a new file, durably. `path` is its source.
@@ -98,8 +151,8 @@ fn inspect_open(connection: &Connection, path: &Path) -> Result<(UserId, Head), 
     Ok((user, rows::head(connection).map_err(fail)?))
 }
 
-/// Verifies a backup of `user` and copies it to `to`, a path that is not in use yet.
-pub(crate) fn take_in(from: &Path, user: &UserId, to: &Path) -> Result<(), StoreError> {
+/// Opens and verifies a backup of `user`.
+fn open_backup(from: &Path, user: &UserId) -> Result<(Connection, Head), StoreError> {
     if fs::metadata(from).is_err() {
         return Err(StoreError::NotFound(format!("there is no backup at {}", from.display())));
     }
@@ -111,6 +164,12 @@ pub(crate) fn take_in(from: &Path, user: &UserId, to: &Path) -> Result<(), Store
             from.display()
         )));
     }
+    Ok((source, head))
+}
+
+/// Verifies a backup of `user` and copies it to `to`, a path that is not in use yet.
+pub(crate) fn take_in(from: &Path, user: &UserId, to: &Path) -> Result<(), StoreError> {
+    let (source, head) = open_backup(from, user)?;
     copy_database(&source, from, to)?;
     // A copy that was set aside carries the mark that it was replaced.
     mark::clear(to)?;

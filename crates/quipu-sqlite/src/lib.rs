@@ -55,5 +55,6 @@ mod examine;
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests;
 
+pub use copy::{TakeEvent, read_backup, write_backup};
 pub use key_store::SqliteKeys;
 pub use ledger_store::{SqliteStore, StoreOptions};

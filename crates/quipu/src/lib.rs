@@ -34,7 +34,7 @@ pub use quipu_engine as engine;
 pub use quipu_engine::ports;
 
 pub use memory::Memory;
-pub use options::{Components, OpenOptions, open_engine};
+pub use options::{Components, OpenOptions, open_engine, open_engine_on};
 pub use quipu_core::pack::Pack;
 pub use quipu_engine::erase::{EraseTarget, ErasureReceipt};
 pub use quipu_engine::{

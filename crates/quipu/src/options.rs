@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use quipu_engine::ports::{Clock, Embedder, Entropy, Extractor, Summarizer};
+use quipu_engine::ports::{Clock, Embedder, Entropy, Extractor, LedgerStore, Summarizer};
 use quipu_engine::{Engine, EngineParts, EngineRules, OptionalParts, Result};
 use quipu_models::{LearnedReader, MiniLm, RuleExtractor, RuleSummarizer};
 use quipu_sqlite::SqliteStore;
@@ -70,8 +70,13 @@ impl Default for OpenOptions {
 /// `Unavailable` if the folder cannot be created, read or locked; `Corrupt` if it was written by a newer Quipu.
 pub fn open_engine(folder: &Path, components: Components) -> Result<Engine> {
     let store = SqliteStore::open(folder, quipu_sqlite::StoreOptions::default())?;
-    Ok(Engine::new(EngineParts {
-        store: Box::new(store),
+    Ok(open_engine_on(Box::new(store), components))
+}
+
+/// Opens an engine over any store, such as one of `quipu-postgres`.
+pub fn open_engine_on(store: Box<dyn LedgerStore>, components: Components) -> Engine {
+    Engine::new(EngineParts {
+        store,
         embedder: components.embedder,
         clock: components.clock,
         entropy: components.entropy,
@@ -79,5 +84,5 @@ pub fn open_engine(folder: &Path, components: Components) -> Result<Engine> {
         summarizer: components.summarizer,
         rules: components.rules,
         optional: components.optional,
-    }))
+    })
 }

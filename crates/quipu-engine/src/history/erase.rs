@@ -364,7 +364,7 @@ pub fn delete_user_with_keys<'a>(
 pub fn delete_user<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>) -> Result<UserErasure> {
     let open = engine.open_existing(memory)?;
     let user = open.user();
-    let cleaned = vec!["ledger", "snapshots", "recall index", "vectors", "write-ahead log", "copies set aside"];
+    let cleaned = engine.store.cleaned();
     // From here on nothing else is appended or written, so what was checked is what is deleted.
     let files = open.files.lock();
     let mut writer = open.writer()?;

@@ -6,8 +6,10 @@
 //! - **Exact**: bytes are returned as they were stored.
 //! - **Isolated**: a [`UserLedger`] accesses one user's data only.
 //! - **Forgetful**: no file of the store contains what `erase` removed, and nothing made before an erasure is stored
-//!   after it ([`StoreError::Conflict`] from [`UserLedger::checkpoint`] and [`UserLedger::put_vectors`]).
-//! - **Shared**: any number of processes on one machine may have the same ledger open. Appends are compare-and-set, a
+//!   after it ([`StoreError::Conflict`] from [`UserLedger::checkpoint`] and [`UserLedger::put_vectors`]). A store whose
+//!   files a server owns says what remains in them.
+//! - **Shared**: any number of processes on one machine may have the same ledger open, and on many machines if the store
+//!   is a server. Appends are compare-and-set, a
 //!   [`LedgerWatch`] reports changes by others, and work that must be done once is protected by a
 //!   [lease](UserLedger::lease).
 
@@ -166,8 +168,8 @@ pub trait LedgerStore: Send + Sync {
     fn remove(&self, user: &UserId, expected: Option<Seq>) -> Result<(), StoreError>;
 
     /// Builds a user's ledger as a whole: `fill` appends to an empty ledger out of sight, which is put in place in one
-    /// step when `fill` succeeds. With `replace`, an existing ledger is set aside and its new path returned. If `fill`
-    /// fails or the process dies, the previous state remains.
+    /// step when `fill` succeeds. With `replace`, an existing ledger is set aside and its new path returned, from which
+    /// [`Self::restore`] restores it. If `fill` fails or the process dies, the previous state remains.
     ///
     /// # Errors
     /// `Exists` if the user has a ledger and `replace` is off; any error of `fill`.
@@ -184,6 +186,11 @@ pub trait LedgerStore: Send + Sync {
     /// # Errors
     /// `Exists` if the user has a ledger and `replace` is off; `Corrupt` if the copy is not a ledger of this user.
     fn restore(&self, user: &UserId, from: &Path, replace: bool) -> Result<Option<PathBuf>, StoreError>;
+
+    /// The places from which [`Self::remove`] deletes, for the receipt. A store that cannot reach one leaves it out.
+    fn cleaned(&self) -> Vec<&'static str> {
+        vec!["ledger", "snapshots", "recall index", "vectors", "write-ahead log", "copies set aside"]
+    }
 
     /// Checks the storage itself (settings, free space, locks): one line per check, `Err` for a problem.
     fn examine(&self) -> Vec<Result<String, String>>;

@@ -131,8 +131,11 @@ fn restore_keeps(make: Make<'_>) {
     assert!(matches!(outcome, Err(StoreError::Exists(_))), "{outcome:?}");
     assert_eq!(open(&*store, &me()).head().unwrap(), head_of(&later), "what is there stays");
     let aside = store.restore(&me(), &copy.path, true).unwrap();
-    assert!(aside.is_some_and(|path| path.exists()), "the later ledger was set aside, not deleted");
     assert_eq!(everything(&mut *open(&*store, &me())), events);
+    assert_eq!(store.users().unwrap(), [me()]);
+    // The later ledger was set aside, not deleted.
+    store.restore(&me(), &aside.unwrap(), true).unwrap();
+    assert_eq!(open(&*store, &me()).head().unwrap(), head_of(&later));
     assert_eq!(store.users().unwrap(), [me()]);
 }
 

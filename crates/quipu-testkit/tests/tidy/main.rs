@@ -60,7 +60,7 @@ const DIRECTIONS: [(&str, &[&str]); 12] = [
     ("quipu-core", &[]),
     ("quipu-engine", &["quipu-core"]),
     ("quipu-sqlite", &["quipu-core", "quipu-engine"]),
-    ("quipu-postgres", &["quipu-core", "quipu-engine"]),
+    ("quipu-postgres", &["quipu-core", "quipu-engine", "quipu-sqlite"]),
     ("quipu-models", &["quipu-core", "quipu-engine"]),
     ("quipu-fake-model", &["quipu-core", "quipu-engine", "quipu-models"]),
     ("quipu-server", &["quipu-core", "quipu-engine"]),

@@ -4,7 +4,7 @@ use quipu_engine::{Engine, MaintenanceStep, Result, Status};
 
 use crate::commands::render;
 use crate::output::Printer;
-use crate::settings::Settings;
+use crate::settings::{Settings, StoreSetting};
 
 pub(super) fn status(engine: &Engine, settings: &Settings, printer: &Printer) -> Result<()> {
     let users = match &settings.user_named {
@@ -14,6 +14,9 @@ pub(super) fn status(engine: &Engine, settings: &Settings, printer: &Printer) ->
     let all = users.iter().map(|user| quipu_engine::status(engine, user)).collect::<Result<Vec<_>>>()?;
     printer.report(&all, |all| {
         let mut text = format!("Data folder {}\n", settings.data_dir.display());
+        if let StoreSetting::Postgres(url) = &settings.store {
+            text.push_str(&format!("Ledgers in  {url}\n"));
+        }
         if all.is_empty() {
             text.push_str("Nothing is remembered here yet; try `quipu demo`, `quipu add` or `quipu import`\n");
         }

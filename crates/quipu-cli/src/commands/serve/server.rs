@@ -14,7 +14,7 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::app;
 use crate::commands::demo;
 use crate::output::Printer;
-use crate::settings::Settings;
+use crate::settings::{Settings, StoreSetting};
 use crate::telemetry;
 
 #[derive(Debug, Args)]
@@ -46,6 +46,8 @@ pub(crate) enum LogLevel {
 struct Screen {
     addr: String,
     data_dir: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store: Option<String>,
     user_id: String,
     inspector: String,
     needs_key: bool,
@@ -114,6 +116,10 @@ fn screen(settings: &Settings, options: &ServerOptions, bound: Bound, collector:
     Screen {
         addr: addr.to_string(),
         data_dir: settings.data_dir.display().to_string(),
+        store: match &settings.store {
+            StoreSetting::Folder => None,
+            StoreSetting::Postgres(url) => Some(url.to_string()),
+        },
         user_id: settings.user.to_string(),
         inspector: format!("http://{addr}/"),
         needs_key: options.needs_key || !addr.ip().is_loopback(),
@@ -134,7 +140,7 @@ fn render(screen: &Screen) -> String {
          metrics     {}\n\n",
         screen.addr,
         screen.inspector,
-        screen.data_dir,
+        screen.store.as_ref().unwrap_or(&screen.data_dir),
         screen.user_id,
         screen.openai_base_url,
         screen.anthropic_base_url,

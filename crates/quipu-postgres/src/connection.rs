@@ -1,0 +1,357 @@
+//! The connections of a store, and transactions on them.
+//!
+//! A transaction is sent as a whole, with its beginning, its settings and its end, before the first answer arrives. Nothing
+//! outlives it on the server: statements have no names, and settings end with the transaction. So a pool between this
+//! program and the server may give every transaction another connection.
+
+use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use quipu_engine::ports::StoreError;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Error, Row};
+
+use crate::address::Address;
+use crate::fault::Failure;
+use crate::migration;
+use crate::tls::Connector;
+use crate::wait::{Worker, in_order};
+
+/// How long a transaction may be idle on the server, where it holds locks, before the server ends it. Reached only if this
+/// process or the network stops in the middle of one.
+const IDLE_WAIT: Duration = Duration::from_secs(20);
+/// Pauses before a transaction is repeated after its connection was lost.
+const PAUSES_MS: [u64; 4] = [0, 100, 400, 1500];
+/// The name that stands for the whole store in place of a user. No user id can have it.
+pub(crate) const WHOLE_STORE: &str = "*";
+
+/// Options of [`PostgresStore::open`](crate::PostgresStore::open).
+#[derive(Debug, Clone)]
+pub struct PostgresOptions {
+    /// Maximum number of connections to the server for reading and writing. Default 16. Watches have up to 4 more.
+    pub connections_max: usize,
+    /// How long a statement may run before the server stops it. Default 30 s.
+    pub statement_wait: Duration,
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self { connections_max: 16, statement_wait: Duration::from_secs(30) }
+    }
+}
+
+/// Connections kept for one purpose.
+#[derive(Debug)]
+struct Lane {
+    idle: Mutex<Vec<Client>>,
+    permits: Semaphore,
+}
+
+impl Lane {
+    fn new(connections_max: usize) -> Self {
+        Self { idle: Mutex::default(), permits: Semaphore::new(connections_max.max(1)) }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Client>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a transaction is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Reads, all statements at the same state of the database.
+    Read,
+    /// Reads, on a connection that never waits for other work.
+    Watch,
+    /// Reads and writes; each statement sees what was committed before it.
+    Write,
+}
+
+/// A value for a statement, with its type on the server.
+pub(crate) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
+
+/// A statement with its values.
+pub(crate) struct Step<'a> {
+    pub(crate) sql: &'static str,
+    pub(crate) values: Vec<Value<'a>>,
+}
+
+impl<'a> Step<'a> {
+    pub(crate) fn new(sql: &'static str, values: impl Into<Vec<Value<'a>>>) -> Self {
+        Self { sql, values: values.into() }
+    }
+}
+
+/// The rows of each statement of a transaction.
+pub(crate) type Answers = Vec<Vec<Row>>;
+
+/// One database with Quipu's schema.
+#[derive(Debug)]
+pub(crate) struct Database {
+    address: Address,
+    connector: Connector,
+    options: PostgresOptions,
+    work: Lane,
+    watches: Lane,
+    worker: Worker,
+}
+
+impl Database {
+    /// Connects to a database, and creates or upgrades the schema.
+    pub(crate) fn open(url: &str, options: PostgresOptions) -> Result<Self, StoreError> {
+        let address = Address::parse(url)?;
+        let database = Self {
+            connector: Connector::new(&address)?,
+            work: Lane::new(options.connections_max),
+            watches: Lane::new(4),
+            worker: Worker::start()?,
+            address,
+            options,
+        };
+        let mut attempts = Attempts::default();
+        loop {
+            let opened = database.worker.wait(async {
+                let client = database.connect().await?;
+                migration::climb(&client, database.at()).await?;
+                database.work.idle().push(client);
+                Ok(())
+            });
+            match opened {
+                Ok(()) => return Ok(database),
+                Err(failure) => match attempts.after(&failure) {
+                    Some(pause) => database.pause(pause),
+                    None => return Err(failure.tell(database.at(), "open", "the store")),
+                },
+            }
+        }
+    }
+
+    /// Host, port, database and user, for messages.
+    pub(crate) fn at(&self) -> &str {
+        &self.address.shown
+    }
+
+    pub(crate) fn pause(&self, pause: Duration) {
+        std::thread::sleep(pause);
+    }
+
+    fn lane(&self, access: Access) -> &Lane {
+        if access == Access::Watch { &self.watches } else { &self.work }
+    }
+
+    /// Opens a connection, which the worker drives until the client is dropped.
+    async fn connect(&self) -> Result<Client, Failure> {
+        let opened = self.address.config.connect(self.connector.clone()).await;
+        let (client, connection) = opened.map_err(|error| Failure::of_connecting(self.at(), &error))?;
+        self.worker.handle().spawn(async move {
+            // The statements in progress report the error.
+            let _ = connection.await;
+        });
+        Ok(client)
+    }
+
+    /// A connection from the pool, or a new one, whose database has the schema of this version.
+    async fn take(&self, access: Access) -> Result<Pooled<'_>, Failure> {
+        let lane = self.lane(access);
+        let permit = tokio::time::timeout(self.options.statement_wait, lane.permits.acquire()).await;
+        let Ok(Ok(permit)) = permit else {
+            return Err(Failure::Ours(StoreError::Unavailable(format!(
+                "all {} connections to {} are in use. Nothing was changed. Try again",
+                self.options.connections_max,
+                self.at()
+            ))));
+        };
+        let kept = {
+            let mut idle = lane.idle();
+            idle.retain(|client| !client.is_closed());
+            idle.pop()
+        };
+        let client = match kept {
+            Some(client) => client,
+            None => {
+                let client = self.connect().await?;
+                migration::check(&client, self.at()).await?;
+                client
+            }
+        };
+        Ok(Pooled { client: Some(client), lane, _permit: permit })
+    }
+
+    /// Runs statements in one transaction of a user, once.
+    pub(crate) fn transact(&self, access: Access, user: &str, steps: &[Step<'_>]) -> Result<Answers, Failure> {
+        self.worker.wait(async {
+            let mut pooled = self.take(access).await?;
+            let limit = self.options.statement_wait * 4 + Duration::from_secs(30);
+            let ran = tokio::time::timeout(limit, self.run(pooled.client()?, access, user, steps, true)).await;
+            let ran = ran.unwrap_or_else(|_| Err(Failure::Lost("the server does not answer".to_owned())));
+            match &ran {
+                // The connections that were opened before it are likely lost as well.
+                Err(failure) if failure.is_lost() => pooled.lane.idle().clear(),
+                _ => pooled.give_back(),
+            }
+            ran
+        })
+    }
+
+    async fn run(
+        &self,
+        client: &Client,
+        access: Access,
+        user: &str,
+        steps: &[Step<'_>],
+        is_whole: bool,
+    ) -> Result<Answers, Failure> {
+        let begin = match access {
+            Access::Read | Access::Watch => include_str!("sql/transaction/begin_read.sql"),
+            Access::Write => include_str!("sql/transaction/begin_write.sql"),
+        };
+        let (statement_wait, idle_wait) = (milliseconds(self.options.statement_wait), milliseconds(IDLE_WAIT));
+        let settings = Step::new(
+            include_str!("sql/transaction/settings.sql"),
+            [(&user as _, Type::TEXT), (&statement_wait as _, Type::TEXT), (&idle_wait as _, Type::TEXT)],
+        );
+        let mut sent: Vec<Sent<'_>> = vec![control(client, begin), query(client, &settings)];
+        sent.extend(steps.iter().map(|step| query(client, step)));
+        if is_whole {
+            // After an error of a statement this rolls back.
+            sent.push(control(client, include_str!("sql/transaction/commit.sql")));
+        }
+        let mut answers = Vec::new();
+        for answer in in_order(sent).await {
+            answers.push(answer.map_err(Failure::of_statement)?);
+        }
+        answers.drain(..2);
+        answers.truncate(steps.len());
+        Ok(answers)
+    }
+
+    /// Runs a transaction whose repetition changes nothing that the first run did, until an answer arrives.
+    pub(crate) fn repeat(
+        &self,
+        access: Access,
+        user: &str,
+        doing: &str,
+        steps: &[Step<'_>],
+    ) -> Result<Answers, StoreError> {
+        let mut attempts = Attempts::default();
+        loop {
+            match self.transact(access, user, steps) {
+                Ok(answers) => return Ok(answers),
+                Err(failure) => {
+                    let Some(pause) = attempts.after(&failure) else {
+                        let is_unknown = access == Access::Write && attempts.was_lost();
+                        return Err(failure.after(is_unknown).tell(self.at(), doing, &whose(user)));
+                    };
+                    self.pause(pause);
+                }
+            }
+        }
+    }
+
+    /// Starts a transaction that reads in several round trips, all at the same state of the database.
+    pub(crate) fn view<'d>(&'d self, user: &str) -> Result<View<'d>, Failure> {
+        self.worker.wait(async {
+            let pooled = self.take(Access::Read).await?;
+            self.run(pooled.client()?, Access::Read, user, &[], false).await?;
+            Ok(View { database: self, pooled })
+        })
+    }
+
+    /// Runs a statement that needs no user and no transaction.
+    pub(crate) fn ask(&self, sql: &'static str) -> Result<Vec<Row>, Failure> {
+        self.worker.wait(async {
+            let mut pooled = self.take(Access::Read).await?;
+            let rows = query(pooled.client()?, &Step::new(sql, [])).await.map_err(Failure::of_statement)?;
+            pooled.give_back();
+            Ok(rows)
+        })
+    }
+}
+
+/// The attempts at one operation.
+#[derive(Debug, Default)]
+pub(crate) struct Attempts {
+    made: usize,
+    was_lost: bool,
+}
+
+impl Attempts {
+    /// The pause before the next attempt, or `None` if there should be none: the failure is final, or there were enough.
+    pub(crate) fn after(&mut self, failure: &Failure) -> Option<Duration> {
+        self.was_lost |= failure.is_lost();
+        // A server that was never reached is reported at once. One that was lost may be about to come back.
+        if !(failure.is_lost() || failure.is_outpaced() || (self.was_lost && failure.is_unreachable())) {
+            return None;
+        }
+        let pause = PAUSES_MS.get(self.made).copied()?;
+        self.made += 1;
+        Some(Duration::from_millis(pause))
+    }
+
+    /// Whether an answer was lost, so that the outcome of an attempt is unknown.
+    pub(crate) fn was_lost(&self) -> bool {
+        self.was_lost
+    }
+}
+
+/// A transaction that reads. It is given up when it is dropped.
+pub(crate) struct View<'d> {
+    database: &'d Database,
+    pooled: Pooled<'d>,
+}
+
+impl View<'_> {
+    /// Runs statements.
+    pub(crate) fn read(&mut self, steps: &[Step<'_>]) -> Result<Answers, Failure> {
+        let client = self.pooled.client()?;
+        self.database.worker.wait(async {
+            let sent = steps.iter().map(|step| query(client, step)).collect();
+            let answers: Result<Answers, Error> = in_order(sent).await.into_iter().collect();
+            answers.map_err(Failure::of_statement)
+        })
+    }
+}
+
+/// A connection taken from the pool. It is closed when it is dropped, unless it was given back.
+struct Pooled<'d> {
+    client: Option<Client>,
+    lane: &'d Lane,
+    _permit: SemaphorePermit<'d>,
+}
+
+impl Pooled<'_> {
+    fn client(&self) -> Result<&Client, Failure> {
+        self.client.as_ref().ok_or_else(|| Failure::Lost("the connection was given back".to_owned()))
+    }
+
+    fn give_back(&mut self) {
+        if let Some(client) = self.client.take().filter(|client| !client.is_closed()) {
+            self.lane.idle().push(client);
+        }
+    }
+}
+
+/// A statement in progress.
+type Sent<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, Error>> + 'a>>;
+
+/// A statement with values. It is unnamed, so a pool between here and the server need not know it.
+fn query<'a>(client: &'a Client, step: &'a Step<'a>) -> Sent<'a> {
+    Box::pin(async move { client.query_typed(step.sql, &step.values).await })
+}
+
+/// A statement that begins or ends a transaction.
+fn control<'a>(client: &'a Client, sql: &'static str) -> Sent<'a> {
+    Box::pin(async move { client.batch_execute(sql).await.map(|()| Vec::new()) })
+}
+
+fn milliseconds(duration: Duration) -> String {
+    duration.as_millis().to_string()
+}
+
+/// The subject of a message about a user.
+pub(crate) fn whose(user: &str) -> String {
+    if user == WHOLE_STORE { "the store".to_owned() } else { format!("the ledger of {user}") }
+}

@@ -1,0 +1,3 @@
+-- Events whose changes are not numbered 0, 1, 2 ...
+SELECT seq FROM quipu.changes WHERE user_id = $1 AND fence = $2
+GROUP BY seq HAVING max(idx) + 1 <> count(*) ORDER BY seq LIMIT $3

@@ -1,0 +1,1 @@
+DELETE FROM quipu.blobs WHERE user_id = $1 AND fence = $2

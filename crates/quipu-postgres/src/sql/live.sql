@@ -1,0 +1,1 @@
+SELECT fence, seq, hash FROM quipu.heads WHERE user_id = $1 AND state = 0

@@ -1,0 +1,1 @@
+DELETE FROM quipu.leases WHERE user_id = $1 AND fence = $2 AND name = $3 AND holder = $4

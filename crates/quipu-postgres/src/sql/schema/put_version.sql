@@ -1,0 +1,1 @@
+INSERT INTO quipu.schema_version (version) VALUES ($1)

@@ -1,0 +1,1 @@
+SELECT max(version) FROM quipu.schema_version

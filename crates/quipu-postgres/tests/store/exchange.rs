@@ -1,0 +1,116 @@
+//! Backups go from one store to the other, and copies that were set aside are erased and restored like ledgers.
+
+use quipu_core::event::ChangeRef;
+use quipu_core::ledger::{SealedEvent, Verifier};
+use quipu_engine::ports::{LedgerStore, StoreError, UserLedger};
+use quipu_sqlite::{SqliteStore, StoreOptions};
+use quipu_testkit::Sample;
+
+use crate::server::{Admin, database, me, open, other, server, store};
+
+fn everything(ledger: &mut dyn UserLedger) -> Vec<SealedEvent> {
+    let mut events = Vec::new();
+    ledger
+        .read(1..=u64::MAX >> 1, &mut |event| {
+            events.push(event);
+            true
+        })
+        .unwrap();
+    events
+}
+
+/// Two thousand events, of which one is erased, some have keys and one is large.
+fn fill(store: &dyn LedgerStore) -> Vec<SealedEvent> {
+    let mut sample = Sample::new(&me(), 7);
+    let mut ledger = store.open(&me(), true).unwrap();
+    let mut events: Vec<_> = (0..2000)
+        .map(|number| match number % 10 {
+            0 => sample.say_once("with a key", &format!("key {number}")).unwrap(),
+            5 if number == 5 => sample.say(&"long ".repeat(100_000)).unwrap(),
+            _ => sample.say(&format!("text {number}")).unwrap(),
+        })
+        .collect();
+    ledger.append(0, &events).unwrap();
+    let target = ChangeRef { seq: 3, index: 0 };
+    let erasure = sample.erase(&[target]).unwrap();
+    ledger.erase(2000, &[target], &erasure).unwrap();
+    (events[2].changes[0].bytes, events[2].changes[0].salt) = (None, None);
+    events.push(erasure);
+    assert_eq!(everything(&mut *ledger), events);
+    events
+}
+
+#[test]
+fn a_backup_goes_from_one_store_to_the_other_and_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let in_folder =
+        SqliteStore::open(&folder.path().join("data"), StoreOptions { ballast_bytes: 0, ..StoreOptions::default() });
+    let (in_folder, in_database, again) = (in_folder.unwrap(), store(), store());
+    let events = fill(&in_folder);
+    let first = in_folder.open(&me(), false).unwrap().backup(&folder.path().join("first")).unwrap();
+    assert_eq!(in_database.restore(&me(), &first.path, false).unwrap(), None);
+    let mut ledger = in_database.open(&me(), false).unwrap();
+    assert_eq!(everything(&mut *ledger), events);
+    assert_eq!(ledger.key_use("key 10").unwrap().unwrap().seq, 11);
+    assert_eq!(ledger.controls(5000).unwrap(), events[2000..]);
+    assert_eq!(ledger.check().unwrap(), [""; 0]);
+    let second = ledger.backup(&folder.path().join("second")).unwrap();
+    assert_eq!(second.head, first.head);
+    in_folder.remove(&me(), None).unwrap();
+    in_folder.restore(&me(), &second.path, false).unwrap();
+    again.restore(&me(), &second.path, false).unwrap();
+    for store in [&in_folder as &dyn LedgerStore, &again] {
+        let found = everything(&mut *store.open(&me(), false).unwrap());
+        assert!(found == events);
+        let mut verifier = Verifier::new(me(), &[]);
+        found.iter().for_each(|event| verifier.check(event));
+        assert!(verifier.finish().is_intact());
+    }
+    let wrong = in_database.restore(&other(), &second.path, false);
+    assert!(matches!(wrong, Err(StoreError::Corrupt(_))), "{wrong:?}");
+    assert_eq!(in_database.users().unwrap(), [me()]);
+}
+
+#[test]
+fn an_erasure_reaches_a_copy_that_was_set_aside() {
+    let database = database();
+    let store = open(&database);
+    let mut sample = Sample::new(&me(), 8);
+    let events = [sample.say("a secret").unwrap(), sample.say("two").unwrap()];
+    store.open(&me(), true).unwrap().append(0, &events).unwrap();
+    let aside = store.build(&me(), true, &mut |ledger| ledger.append(0, &events)).unwrap().unwrap();
+    let target = ChangeRef { seq: 1, index: 0 };
+    let erasure = sample.erase(&[target]).unwrap();
+    store.open(&me(), true).unwrap().erase(2, &[target], &erasure).unwrap();
+    let left = "SELECT count(*) FROM quipu.changes WHERE seq = 1 AND (bytes IS NOT NULL OR salt IS NOT NULL)";
+    assert_eq!(Admin::connect(server(), &database).rows(left), [["0"]]);
+    store.restore(&me(), &aside, true).unwrap();
+    let restored = everything(&mut *store.open(&me(), false).unwrap());
+    assert!(restored[0].changes[0].bytes.is_none() && restored[1] == events[1]);
+    store.remove(&me(), None).unwrap();
+    let mut admin = Admin::connect(server(), &database);
+    for table in ["heads", "events", "keys", "changes", "blobs", "vectors", "leases"] {
+        assert_eq!(admin.rows(&format!("SELECT count(*) FROM quipu.{table}")), [["0"]], "{table}");
+    }
+}
+
+#[test]
+fn what_a_process_left_unfinished_is_removed_a_day_later() {
+    let database = database();
+    let store = open(&database);
+    let event = Sample::new(&me(), 9).say("one").unwrap();
+    let failed = store.build(&me(), false, &mut |ledger| {
+        ledger.append(0, std::slice::from_ref(&event))?;
+        Err(StoreError::Unavailable("no".to_owned()))
+    });
+    assert!(failed.is_err());
+    let mut admin = Admin::connect(server(), &database);
+    assert_eq!(admin.rows("SELECT count(*) FROM quipu.events"), [["0"]]);
+    admin.run(
+        "INSERT INTO quipu.heads VALUES ('me', gen_random_uuid(), 1, 0, decode(repeat('00', 32), 'hex'), 0, now()), \
+         ('me', gen_random_uuid(), 1, 0, decode(repeat('00', 32), 'hex'), 0, now() - interval '2 days')",
+    );
+    assert_eq!(store.users().unwrap(), []);
+    store.build(&me(), false, &mut |ledger| ledger.append(0, std::slice::from_ref(&event))).unwrap();
+    assert_eq!(admin.rows("SELECT state FROM quipu.heads ORDER BY state"), [["0"], ["1"]]);
+}
