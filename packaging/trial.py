@@ -20,11 +20,16 @@ class Failed(Exception):
 
 
 def environment(home: Path, path: list[Path]) -> dict[str, str]:
-    """Variables with an empty home and nothing of this process but what Windows needs to start programs."""
-    home.mkdir(parents=True, exist_ok=True)
+    """Variables with an empty home and nothing of this process but what Windows needs to start programs.
+
+    As in many small containers, there are no root certificates.
+    """
+    (home / "certs").mkdir(parents=True, exist_ok=True)
+    (home / "certs.pem").touch()
+    roots = {"SSL_CERT_FILE": str(home / "certs.pem"), "SSL_CERT_DIR": str(home / "certs")}
     kept = {name: os.environ[name] for name in ("SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP") if name in os.environ}
     folders = os.pathsep.join(map(str, path))
-    return {**kept, "PATH": folders, "HOME": str(home), "USERPROFILE": str(home), "LANG": "C.UTF-8"}
+    return {**kept, **roots, "PATH": folders, "HOME": str(home), "USERPROFILE": str(home), "LANG": "C.UTF-8"}
 
 
 def run(command: list[str | Path], env: dict[str, str], code: int = 0, **options) -> str:

@@ -52,14 +52,7 @@ impl Telemetry {
 
 fn provider(collector: &str) -> Result<SdkTracerProvider> {
     let wrong = |why: String| Error::Invalid(format!("serve.otlp_endpoint {collector:?}: {why}"));
-    // Fails only if the process has a provider already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::blocking::Client::builder()
-        .no_proxy()
-        .redirect(reqwest::redirect::Policy::none())
-        .timeout(WITHIN)
-        .build()
-        .map_err(|error| wrong(error.to_string()))?;
+    let client = http_client::direct(WITHIN).map_err(|error| wrong(error.to_string()))?;
     let exporter = SpanExporter::builder()
         .with_http()
         .with_http_client(client)

@@ -10,6 +10,7 @@ use reqwest::blocking::{Client, Response};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::http_client;
 use crate::output::Printer;
 use crate::settings::Settings;
 
@@ -42,10 +43,7 @@ pub(super) fn run(settings: &Settings, printer: &Printer, args: &HealthArgs) -> 
         None => format!("http://{}", reachable(settings.serving(None, &[])?.addr)),
     };
     let key = std::env::var("QUIPU_API_KEY").ok().filter(|key| !key.is_empty());
-    // Fails only if the process has a provider already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).timeout(ANSWER_WITHIN);
-    let client = client.build().map_err(|error| Error::Unavailable(format!("no HTTP client can be made: {error}")))?;
+    let client = http_client::direct(ANSWER_WITHIN)?;
     let get = |path: &str| request(&client, &server, path, key.as_deref());
 
     let answer = get("/health/ready")?;
