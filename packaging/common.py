@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 import re
 import tarfile
 import tomllib
@@ -13,6 +14,8 @@ NAME = "quipu-memory"
 SUMMARY = "Long-term memory for assistants and agents: one binary, one folder, no account, offline"
 TERMS = "(MIT OR Apache-2.0) AND Apache-2.0"
 MODEL = ROOT / "crates/quipu-models/assets/all-MiniLM-L6-v2"
+# Where the sources are, which registries check against the workflow that publishes. The workflow sets it.
+REPOSITORY = os.environ.get("QUIPU_REPOSITORY")
 # 1980-01-01, the oldest time in a zip file, in every archive.
 EPOCH = 315532800
 
@@ -55,3 +58,7 @@ def write_tar_gz(path: Path, files: dict[str, bytes], executables: set[str], lev
             entry.mode = 0o755 if name in executables else 0o644
             archive.addfile(entry, io.BytesIO(files[name]))
     path.write_bytes(gzip.compress(packed.getbuffer(), compresslevel=level, mtime=EPOCH))
+
+
+if __name__ == "__main__":
+    print(version())

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from binary import Platform
-from common import NAME, ROOT, SUMMARY, TERMS, licences, version, write_tar_gz
+from common import NAME, REPOSITORY, ROOT, SUMMARY, TERMS, licences, version, write_tar_gz
 
 LAUNCHER = Path(__file__).resolve().parent / "npm"
 # Every platform with a package. `launcher.js` asks for the same names.
@@ -71,6 +71,8 @@ def write_launcher(out: Path) -> Path:
 
 
 def _write(out: Path, manifest: dict, files: dict[str, bytes], executables: set[str], level: int) -> Path:
+    if REPOSITORY is not None:
+        manifest["repository"] = {"type": "git", "url": f"git+{REPOSITORY}.git"}
     files = {"package.json": (json.dumps(manifest, indent=2) + "\n").encode(), **files}
     path = out / f"{manifest['name']}-{manifest['version']}.tgz"
     inside = {f"package/{name}": content for name, content in files.items()}

@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 from binary import Platform
-from common import EPOCH, NAME, ROOT, SUMMARY, TERMS, licences, python_version
+from common import EPOCH, NAME, REPOSITORY, ROOT, SUMMARY, TERMS, licences, python_version
 
 PACKAGE = NAME.replace("-", "_")
 MODULE = Path(__file__).resolve().parent / "python" / PACKAGE
@@ -50,6 +50,7 @@ def _metadata(version: str, texts: list[str]) -> str:
         f"License-Expression: {TERMS}",
         *(f"License-File: {name}" for name in texts),
         "Requires-Python: >=3.10",
+        *([f"Project-URL: Source, {REPOSITORY}"] if REPOSITORY else []),
         "Provides-Extra: client",
         f"Requires-Dist: {NAME}-client=={version}; extra == 'client'",
         "Description-Content-Type: text/markdown",

@@ -12,6 +12,8 @@ use tracing_subscriber::filter::{FilterFn, LevelFilter};
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 
+use crate::http_client;
+
 /// Longest request to the collector.
 const WITHIN: Duration = Duration::from_secs(5);
 /// Longest request at the end. A server has to exit within ten seconds, of which it may use seven itself.
