@@ -39,8 +39,6 @@ if (program === undefined) {
   process.exit(1);
 }
 
-const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
-
 // A terminal sends Ctrl-C and its own end to all its processes. Sent on, the program would get it twice.
 const atTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY);
 const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
@@ -52,6 +50,9 @@ for (const signal of signals) {
     // Windows does not have all of them.
   }
 }
+
+// After the handlers, so that no signal ends this process alone.
+const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
 
 child.on("error", (error) => {
   console.error(`${NAME}: ${program} cannot be run: ${error.message}`);
