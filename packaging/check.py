@@ -85,7 +85,10 @@ def _check_missing(prefix: Path, env: dict[str, str]) -> None:
 
 
 def check_archive(packages: Path, place: Path) -> None:
-    (path,) = [*packages.glob("quipu-*.tar.gz"), *packages.glob("quipu-*.zip")]
+    found = [*packages.glob("quipu-*.tar.gz"), *packages.glob("quipu-*.zip")]
+    if len(found) != 1:
+        raise Failed(f"there is to be one archive, not {found}")
+    path = found[0]
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
             archive.extractall(place)
