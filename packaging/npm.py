@@ -7,7 +7,16 @@ import json
 from pathlib import Path
 
 from binary import Platform
-from common import NAME, REPOSITORY, ROOT, SUMMARY, TERMS, licences, version, write_tar_gz
+from common import (
+    NAME,
+    REPOSITORY,
+    ROOT,
+    SUMMARY,
+    TERMS,
+    licences,
+    version,
+    write_tar_gz,
+)
 
 LAUNCHER = Path(__file__).resolve().parent / "npm"
 # Every platform with a package. `launcher.js` asks for the same names.

@@ -12,7 +12,16 @@ import zipfile
 from pathlib import Path
 
 from binary import Platform
-from common import EPOCH, NAME, REPOSITORY, ROOT, SUMMARY, TERMS, licences, python_version
+from common import (
+    EPOCH,
+    NAME,
+    REPOSITORY,
+    ROOT,
+    SUMMARY,
+    TERMS,
+    licences,
+    python_version,
+)
 
 PACKAGE = NAME.replace("-", "_")
 MODULE = Path(__file__).resolve().parent / "python" / PACKAGE
