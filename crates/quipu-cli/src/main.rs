@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod global;
 mod help;
+mod http_client;
 mod output;
 mod settings;
 mod telemetry;

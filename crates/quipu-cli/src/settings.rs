@@ -170,7 +170,9 @@ fn base(variable: &str, under_home: &str) -> Result<PathBuf> {
     if let Some(folder) = std::env::var_os(variable).map(PathBuf::from).filter(|folder| folder.is_absolute()) {
         return Ok(folder);
     }
-    match std::env::var_os("HOME").filter(|home| !home.is_empty()) {
+    // Windows sets USERPROFILE only.
+    let mut homes = ["HOME", "USERPROFILE"].into_iter().filter_map(std::env::var_os);
+    match homes.find(|home| !home.is_empty()) {
         Some(home) => Ok(PathBuf::from(home).join(under_home)),
         None => Err(Error::Invalid("HOME is not set; give --data-dir".to_owned())),
     }

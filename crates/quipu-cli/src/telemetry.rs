@@ -12,6 +12,8 @@ use tracing_subscriber::filter::{FilterFn, LevelFilter};
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 
+use crate::http_client;
+
 /// Longest request to the collector.
 const WITHIN: Duration = Duration::from_secs(5);
 /// Longest request at the end. A server has to exit within ten seconds, of which it may use seven itself.
@@ -52,14 +54,7 @@ impl Telemetry {
 
 fn provider(collector: &str) -> Result<SdkTracerProvider> {
     let wrong = |why: String| Error::Invalid(format!("serve.otlp_endpoint {collector:?}: {why}"));
-    // Fails only if the process has a provider already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::blocking::Client::builder()
-        .no_proxy()
-        .redirect(reqwest::redirect::Policy::none())
-        .timeout(WITHIN)
-        .build()
-        .map_err(|error| wrong(error.to_string()))?;
+    let client = http_client::direct(WITHIN).map_err(|error| wrong(error.to_string()))?;
     let exporter = SpanExporter::builder()
         .with_http()
         .with_http_client(client)

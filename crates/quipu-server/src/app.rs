@@ -76,14 +76,17 @@ impl App {
         // Fails only if a provider is already installed, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         // Connects to the configured addresses only: no proxy from the environment, no redirects.
-        let client = reqwest::Client::builder()
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(bounds.connect_within)
-            .read_timeout(bounds.upstream_idle)
-            .tcp_nodelay(true)
-            .build()
-            .map_err(|error| Error::Unavailable(format!("no HTTP client can be made: {error}")))?;
+        let builder = || {
+            reqwest::Client::builder()
+                .no_proxy()
+                .redirect(reqwest::redirect::Policy::none())
+                .connect_timeout(bounds.connect_within)
+                .read_timeout(bounds.upstream_idle)
+                .tcp_nodelay(true)
+        };
+        // A system without root certificates, such as a small container, still reaches upstreams over http.
+        let client = builder().build().or_else(|_| builder().tls_certs_only([]).build());
+        let client = client.map_err(|error| Error::Unavailable(format!("no HTTP client can be made: {error}")))?;
         let metrics = parts.metrics;
         let maintenance = Maintenance::new(parts.engine.clone(), options.maintenance.clone(), metrics.clone());
         let progress = Arc::new(Progress::new(bounds, metrics.clone()));

@@ -425,6 +425,11 @@ fn programs_get_json_on_stdout_and_errors_on_stderr() {
     assert_eq!(error["error"]["type"], "not_found");
     let output = place.run(&["completions", "bash"], b"");
     assert!(String::from_utf8_lossy(&output.stdout).contains("_quipu"));
+    let pages = place.0.path().join("man");
+    place.check(&["man", pages.to_str().unwrap()], b"", 0, &[]);
+    let page = std::fs::read_to_string(pages.join("quipu-key-create.1")).unwrap();
+    assert!(page.contains("Create a key and print it, once"), "{page}");
+    assert!(pages.join("quipu.1").exists() && !pages.join("quipu-man.1").exists());
 }
 
 #[test]

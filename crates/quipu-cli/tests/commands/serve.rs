@@ -104,6 +104,41 @@ fn what_cannot_be_meant_is_refused_in_words() {
 }
 
 #[test]
+fn health_succeeds_if_the_server_is_ready_or_at_least_responds_without_a_key() {
+    let open = Place::new("");
+    let locked = Place::new("[serve]\nrequire_keys = true\n");
+    let made = locked.run(&["key", "create", "mine"]);
+    // As in a container without root certificates.
+    let (file, folder) = (open.0.path().join("none.pem"), open.0.path().join("none"));
+    std::fs::write(&file, "").unwrap();
+    std::fs::create_dir(&folder).unwrap();
+    let no_roots = [("SSL_CERT_FILE", file.to_str().unwrap()), ("SSL_CERT_DIR", folder.to_str().unwrap())];
+    let key = String::from_utf8(made.stdout).unwrap().lines().next().unwrap().to_owned();
+    for (place, key, code, words) in [
+        (&open, "", 0, "is ready"),
+        (&locked, "", 0, "responds; QUIPU_API_KEY is needed"),
+        (&locked, key.as_str(), 0, "is ready"),
+        (&locked, "qp_nobody_made_this", 1, "refuses the request"),
+    ] {
+        let (mut serving, _, addr) = Serving::start(place, &no_roots);
+        let health = || {
+            let mut command = place.command(&["health", "--server", &format!("http://{addr}/")]);
+            let output = command.env("QUIPU_API_KEY", key).envs(no_roots).output().unwrap();
+            (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+        };
+        let (ended, printed) = health();
+        assert_eq!(ended, Some(code), "{key}: {printed}");
+        assert!(printed.contains(words), "{key}: {printed}");
+        serving.interrupt();
+        let (ended, printed) = health();
+        assert_eq!(ended, Some(5), "after its end: {printed}");
+        assert!(printed.contains("does not answer"), "after its end: {printed}");
+    }
+    let output = open.run(&["health", "--server", "nowhere"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+#[test]
 fn it_says_where_it_is_lets_others_work_beside_it_and_ends_when_it_is_interrupted() {
     let config = "[[upstream]]\nname = \"local\"\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\n";
     let place = Place::new(config);

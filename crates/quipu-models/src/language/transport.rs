@@ -39,12 +39,15 @@ impl Transport {
         let broken = |why: String| ModelError::Invalid(format!("no connection can be made from here: {why}"));
         // The provider is process-wide; if another one is installed already, that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
-            .redirect(Policy::none())
-            .connect_timeout(limits.connect)
-            .user_agent(concat!("quipu/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| broken(error.to_string()))?;
+        let builder = || {
+            Client::builder()
+                .redirect(Policy::none())
+                .connect_timeout(limits.connect)
+                .user_agent(concat!("quipu/", env!("CARGO_PKG_VERSION")))
+        };
+        // A system without root certificates, such as a small container, still reaches models over http.
+        let client = builder().build().or_else(|_| builder().tls_certs_only([]).build());
+        let client = client.map_err(|error| broken(error.to_string()))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("quipu-model")

@@ -1,9 +1,11 @@
 //! Commands that connect a memory to models, agents and other programs.
 
 mod chat;
+mod health;
 pub(crate) mod hook;
 mod install;
 mod key;
+mod man;
 mod mcp;
 mod server;
 
@@ -18,6 +20,8 @@ use super::Invocation;
 pub(crate) enum ServeCommand {
     /// Run the server: proxy for model requests, API, MCP and inspector
     Serve(server::ServeArgs),
+    /// Check that a server responds and is ready, for containers and supervisors
+    Health(health::HealthArgs),
     /// Serve an MCP client over standard input and output
     Mcp(mcp::McpArgs),
     /// Add Quipu to a client's settings: claude-desktop, claude-code, cursor, codex, vscode
@@ -35,12 +39,16 @@ pub(crate) enum ServeCommand {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// Write man pages into a folder
+    #[command(hide = true)]
+    Man(man::ManArgs),
 }
 
 impl ServeCommand {
     pub(crate) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
         match self {
             Self::Serve(args) => invocation.with_settings(|settings, printer| server::run(settings, printer, &args)),
+            Self::Health(args) => invocation.with_settings(|settings, printer| health::run(settings, printer, &args)),
             Self::Mcp(args) => invocation.with_settings(|settings, _| mcp::run(settings, args)),
             Self::Install(args) => {
                 invocation.with_settings(|settings, printer| install::install(settings, printer, args))
@@ -53,6 +61,7 @@ impl ServeCommand {
                 clap_complete::generate(shell, &mut (invocation.command_line)(), "quipu", &mut std::io::stdout());
                 Ok(ExitCode::SUCCESS)
             }
+            Self::Man(args) => man::write((invocation.command_line)(), &args.folder).map(|()| ExitCode::SUCCESS),
         }
     }
 }

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::HookArgs;
 use super::transcript::TranscriptTurn;
 use crate::app;
+use crate::http_client;
 use crate::settings::Settings;
 
 /// Longest request to a server. The time limit of the hook is usually shorter.
@@ -36,11 +37,7 @@ impl HookBackend {
     }
 
     fn server(base: &str, args: &HookArgs) -> Result<Self> {
-        // Fails only if the process has a provider already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).timeout(ANSWER_WITHIN);
-        let client =
-            client.build().map_err(|error| Error::Unavailable(format!("no HTTP client can be made: {error}")))?;
+        let client = http_client::direct(ANSWER_WITHIN)?;
         Ok(Self::Server { client, base: base.trim_end_matches('/').to_owned(), key: args.api_key.clone() })
     }
 

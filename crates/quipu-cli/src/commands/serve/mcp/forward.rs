@@ -12,6 +12,7 @@ use reqwest::blocking::Client;
 use serde_json::{Value, json};
 
 use super::address;
+use crate::http_client;
 
 /// Longest message, in bytes; more than a server accepts.
 const MESSAGE_BYTES_MAX: u64 = 16 << 20;
@@ -29,14 +30,7 @@ const INTERNAL: i32 = -32603;
 /// `Invalid` for a wrong address; `Unavailable` if standard input cannot be read.
 pub(super) fn run(server: &str, user: Option<&UserId>, toolsets: &[Toolset]) -> Result<()> {
     let url = address(server, user, toolsets)?;
-    // Fails only if the process has a provider already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = Client::builder()
-        .no_proxy()
-        .redirect(reqwest::redirect::Policy::none())
-        .timeout(WITHIN)
-        .build()
-        .map_err(|error| Error::Unavailable(format!("no HTTP client can be made: {error}")))?;
+    let client = http_client::direct(WITHIN)?;
     let key = std::env::var("QUIPU_API_KEY").ok().filter(|key| !key.is_empty());
     let bridge = Arc::new(Bridge { client, url, key, version: Mutex::default() });
     let (give, take) = mpsc::sync_channel::<String>(AT_ONCE);
