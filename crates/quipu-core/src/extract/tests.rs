@@ -150,7 +150,7 @@ fn a_flat_summary_is_about_the_user() {
     );
     check(
         "I started yoga three times a week for stress.",
-        &["user exercises yoga frequency=three times weekly", "user manages_stress_with yoga"],
+        &["changed user exercises yoga frequency=three times weekly", "user manages_stress_with yoga"],
     );
 }
 

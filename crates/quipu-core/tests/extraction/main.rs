@@ -73,16 +73,16 @@ fn check(name: &str, figures: &Figures, precision_min: f64, recall_min: f64) {
 fn the_rules_read_the_texts_they_were_written_with() {
     let figures = measure_rules(DEV);
     println!("{}", figures.mistakes.join("\n"));
-    check("dev", &figures, 0.99, 0.84);
+    check("dev", &figures, 0.99, 0.85);
     let figures = measure_rules(DEV_MORE);
     println!("{}", figures.mistakes.join("\n"));
-    check("dev, more", &figures, 0.97, 0.55);
+    check("dev, more", &figures, 0.975, 0.58);
     let figures = measure_rules(DEV_THIRD);
     println!("{}", figures.mistakes.join("\n"));
     check("dev, third", &figures, 0.975, 0.7);
     let figures = measure_rules(DEV_FOURTH);
     println!("{}", figures.mistakes.join("\n"));
-    check("dev, fourth", &figures, 0.97, 0.66);
+    check("dev, fourth", &figures, 0.965, 0.67);
 }
 
 #[test]
