@@ -28,7 +28,7 @@ const HELD_OUT: &str = include_str!("../../../../testdata/extraction/held_out.js
 /// Floors for texts the rules have not seen: just under what was reached, so that it cannot fall. The recall was .71 before
 /// the rules that misread casual texts went; the trained reader keeps most of what they read as remarks (decision 17).
 const PRECISION_FLOOR_UNSEEN: f64 = 0.96;
-const RECALL_FLOOR_UNSEEN: f64 = 0.57;
+const RECALL_FLOOR_UNSEEN: f64 = 0.6;
 
 /// Reads every text with `read` and compares.
 fn measure(cases: &[Case], read: impl Fn(&Case) -> Extraction) -> Figures {
