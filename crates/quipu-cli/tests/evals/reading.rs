@@ -21,22 +21,54 @@ fn data(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
+/// A known item as a window shows it: its short id and its text.
+type Known = (String, String);
+
+/// The window without the order of what is known, which is that of random ids where two items fit equally; and what is known.
+fn parts(window: &str) -> (String, Vec<Known>) {
+    let (messages, known) = window.split_once("<known>").unwrap();
+    let known: Vec<Known> = known
+        .lines()
+        .filter_map(|line| line.split_once(": "))
+        .map(|(id, text)| (id.to_owned(), text.to_owned()))
+        .collect();
+    let mut texts: Vec<&str> = known.iter().map(|(_, text)| text.as_str()).collect();
+    texts.sort_unstable();
+    (format!("{messages}{}", texts.join("\n")), known)
+}
+
+/// An answer with the short ids of another window that shows the same items.
+fn with_ids(mut answer: Value, recorded: &[Known], now: &[Known]) -> Value {
+    for part in ["operations", "readings"] {
+        for item in answer[part].as_array_mut().unwrap() {
+            let text = recorded.iter().find(|(id, _)| item["id"] == id.as_str()).map(|(_, text)| text);
+            if let Some((id, _)) = now.iter().find(|(_, known)| Some(known) == text) {
+                item["id"] = json!(id);
+            }
+        }
+    }
+    answer
+}
+
 #[test]
 fn updates_in_peoples_own_words_end_right_with_a_recorded_reader() {
     // Given a model that answers each window as it was answered when the windows were recorded
-    let answers: HashMap<String, String> = data("updates-cassette.ndjson")
+    let answers: HashMap<String, (Vec<Known>, Value)> = data("updates-cassette.ndjson")
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap())
-        .map(|row| (row["window"].as_str().unwrap().to_owned(), row["answer"].to_string()))
+        .map(|row| (parts(row["window"].as_str().unwrap()), row["answer"].clone()))
+        .map(|((key, known), answer)| (key, (known, answer)))
         .collect();
     let (asked, unknown) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (count, misses) = (asked.clone(), unknown.clone());
     let server = FakeServer::start(FakeScript::making(move |asked| {
         count.fetch_add(1, Ordering::Relaxed);
-        answers.get(asked.last_user()).cloned().unwrap_or_else(|| {
+        let (key, known) = parts(asked.last_user());
+        let Some((recorded, answer)) = answers.get(&key) else {
             misses.fetch_add(1, Ordering::Relaxed);
-            json!({"operations": [], "readings": []}).to_string()
-        })
+            return json!({"operations": [], "readings": []}).to_string();
+        };
+        with_ids(answer.clone(), recorded, &known).to_string()
     }))
     .unwrap();
     let place = Place::new();
