@@ -73,6 +73,19 @@ fn store(folder: &Path, settings: &Settings) -> Result<Box<dyn LedgerStore>> {
     }
 }
 
+/// The ledgers of the settings.
+pub(crate) fn ledgers(settings: &Settings) -> Result<Box<dyn LedgerStore>> {
+    store(&settings.data_dir, settings)
+}
+
+/// The ledgers of another place.
+pub(crate) fn ledgers_at(place: &StoreSetting, folder: &Path) -> Result<Box<dyn LedgerStore>> {
+    Ok(match place {
+        StoreSetting::Folder => Box::new(SqliteStore::open(folder, StoreOptions::default())?),
+        StoreSetting::Postgres(url) => Box::new(PostgresStore::open(url.secret(), PostgresOptions::default())?),
+    })
+}
+
 /// Creates the data folder, accessible to its owner only. It holds plain files, the signing key and the record of model usage
 /// whatever the store is.
 fn create_folder(folder: &Path) -> Result<()> {
@@ -102,11 +115,16 @@ pub(crate) fn signer(settings: &Settings) -> KeyFile {
 
 /// The access keys, which are beside the ledgers.
 pub(crate) fn keys(settings: &Settings) -> Result<Keys> {
-    let store: Arc<dyn KeyStore> = match &settings.store {
-        StoreSetting::Folder => Arc::new(SqliteKeys::open(&settings.data_dir)?),
-        StoreSetting::Postgres(url) => Arc::new(PostgresKeys::open(url.secret(), PostgresOptions::default())?),
-    };
+    let store = key_store(&settings.store, &settings.data_dir)?;
     Ok(Keys::new(store, Arc::new(SystemClock { fixed: settings.now }), Arc::new(SystemEntropy)))
+}
+
+/// The stored access keys of a place.
+pub(crate) fn key_store(place: &StoreSetting, folder: &Path) -> Result<Arc<dyn KeyStore>> {
+    Ok(match place {
+        StoreSetting::Folder => Arc::new(SqliteKeys::open(folder)?),
+        StoreSetting::Postgres(url) => Arc::new(PostgresKeys::open(url.secret(), PostgresOptions::default())?),
+    })
 }
 
 /// Today's use of models, in a file of the folder.

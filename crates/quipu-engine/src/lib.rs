@@ -23,7 +23,7 @@ mod write;
 
 pub use admin::{keys, status};
 pub use history::{erase, fork, log, revert, verify, versions};
-pub use transfer::{backup, bundle, export, import, migrate};
+pub use transfer::{backup, bundle, export, import, migrate, move_ledgers};
 pub use write::{agent_files, ingest, memories, ready_made};
 
 pub use admin::gauges::{Gauges, gauges};

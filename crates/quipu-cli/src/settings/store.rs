@@ -43,6 +43,12 @@ impl StoreSetting {
         Self::parse(named.or(set).as_deref())
     }
 
+    /// The database of an address, or a folder if it is no URL.
+    pub(crate) fn of_address(address: &str) -> Self {
+        let url = quipu_postgres::is_url(address).then(|| StoreUrl(address.to_owned()));
+        url.map_or(Self::Folder, Self::Postgres)
+    }
+
     fn parse(set: Option<&str>) -> Result<Self> {
         match set {
             None | Some("folder") => Ok(Self::Folder),

@@ -10,6 +10,7 @@ mod ids;
 mod install;
 mod mcp;
 mod models;
+mod moving;
 mod place;
 mod serve;
 mod updates;

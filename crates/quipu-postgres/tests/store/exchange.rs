@@ -2,6 +2,7 @@
 
 use quipu_core::event::ChangeRef;
 use quipu_core::ledger::{SealedEvent, Verifier};
+use quipu_engine::move_ledgers::{MoveOutcome, move_ledger};
 use quipu_engine::ports::{LedgerStore, StoreError, UserLedger};
 use quipu_sqlite::{SqliteStore, StoreOptions};
 use quipu_testkit::Sample;
@@ -21,7 +22,10 @@ fn everything(ledger: &mut dyn UserLedger) -> Vec<SealedEvent> {
 
 /// Two thousand events, of which one is erased, some have keys and one is large.
 fn fill(store: &dyn LedgerStore) -> Vec<SealedEvent> {
-    let mut sample = Sample::new(&me(), 7);
+    fill_with(store, &mut Sample::new(&me(), 7))
+}
+
+fn fill_with(store: &dyn LedgerStore, sample: &mut Sample) -> Vec<SealedEvent> {
     let mut ledger = store.open(&me(), true).unwrap();
     let mut events: Vec<_> = (0..2000)
         .map(|number| match number % 10 {
@@ -38,6 +42,30 @@ fn fill(store: &dyn LedgerStore) -> Vec<SealedEvent> {
     events.push(erasure);
     assert_eq!(everything(&mut *ledger), events);
     events
+}
+
+#[test]
+fn a_ledger_moves_into_a_database_and_back_and_erasures_follow() {
+    let (folder, back) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let options = StoreOptions { ballast_bytes: 0, ..StoreOptions::default() };
+    let in_folder = SqliteStore::open(folder.path(), options.clone()).unwrap();
+    let (in_database, again) = (store(), SqliteStore::open(back.path(), options).unwrap());
+    let mut sample = Sample::new(&me(), 7);
+    let mut events = fill_with(&in_folder, &mut sample);
+    assert_eq!(move_ledger(&in_folder, &in_database, &me()).unwrap().outcome, MoveOutcome::Copied);
+    assert_eq!(move_ledger(&in_database, &again, &me()).unwrap().outcome, MoveOutcome::Copied);
+    // What the folder erases afterwards is erased in the database by the next move.
+    let mut ledger = in_folder.open(&me(), false).unwrap();
+    let target = ChangeRef { seq: 8, index: 0 };
+    let erasure = sample.erase(&[target]).unwrap();
+    ledger.erase(2001, &[target], &erasure).unwrap();
+    (events[7].changes[0].bytes, events[7].changes[0].salt) = (None, None);
+    events.push(erasure);
+    for to in [&in_database as &dyn LedgerStore, &again] {
+        assert_eq!(move_ledger(&in_folder, to, &me()).unwrap().outcome, MoveOutcome::Continued);
+        assert_eq!(everything(&mut *to.open(&me(), false).unwrap()), events);
+        assert_eq!(move_ledger(&in_folder, to, &me()).unwrap().outcome, MoveOutcome::AlreadyThere);
+    }
 }
 
 #[test]

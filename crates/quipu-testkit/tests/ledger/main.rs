@@ -7,5 +7,6 @@ mod disk_full;
 mod forged;
 mod fuzz_smoke;
 mod golden;
+mod moving;
 mod sessions;
 mod understanding;

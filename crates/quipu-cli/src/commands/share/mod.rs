@@ -3,6 +3,7 @@
 mod backup;
 mod export;
 mod files;
+mod move_store;
 mod watch;
 
 use std::process::ExitCode;
@@ -20,6 +21,8 @@ pub(crate) enum ShareCommand {
     Backup(backup::BackupArgs),
     /// Restore ledgers from a backup
     Restore(backup::RestoreArgs),
+    /// Copy ledgers and API keys into another store: a database or a data folder
+    Move(move_store::MoveArgs),
     /// Plain files of a memory: rebuild, verify, restore, watch
     #[command(alias = "vault")]
     Files(files::FilesArgs),
@@ -34,6 +37,9 @@ impl ShareCommand {
             }
             Self::Restore(args) => {
                 invocation.with_engine(|engine, settings, printer| backup::restore(engine, settings, printer, &args))
+            }
+            Self::Move(args) => {
+                invocation.with_settings(|settings, printer| move_store::move_store(settings, printer, &args))
             }
             Self::Files(args) => files::run(invocation, args.action),
         }
