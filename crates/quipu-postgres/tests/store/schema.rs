@@ -131,7 +131,10 @@ fn an_error_of_the_server_says_what_to_do_and_changes_nothing() {
         ("58030", false, "Check the server"),
         ("54000", false, "too large"),
         ("XX001", true, "restore a backup"),
-        ("22012", true, "code 22012"),
+        ("23514", true, "restore a backup"),
+        ("42P01", true, "restore a backup"),
+        ("22012", false, "code 22012"),
+        ("XX000", false, "as the test says"),
     ];
     for (code, is_corrupt, expected) in cases {
         admin.run(&format!(
