@@ -61,6 +61,8 @@ pub(crate) struct Settings {
     pub(crate) data_dir_named: bool,
     /// Where the ledgers and access keys of the data folder's users are stored.
     pub(crate) store: StoreSetting,
+    /// True if the environment names another store than the settings file.
+    pub(crate) store_only_in_environment: bool,
     /// Folder with another embedding model.
     pub(crate) model_dir: Option<PathBuf>,
     pub(crate) reranker_dir: Option<PathBuf>,
@@ -97,12 +99,16 @@ impl Settings {
             Some(folder) => folder,
             None => base("XDG_DATA_HOME", ".local/share")?.join("quipu"),
         };
+        let in_file = StoreSetting::parse(file.store.as_deref()).ok();
+        let store = StoreSetting::read(file.store)?;
+        let store_only_in_environment = in_file.as_ref() != Some(&store);
         Ok(Self {
             data_dir_named: global.data_dir.is_some(),
             user_named: named.is_some().then(|| user.clone()),
             user,
             data_dir,
-            store: StoreSetting::read(file.store)?,
+            store_only_in_environment,
+            store,
             model_dir: std::env::var_os("QUIPU_MODEL_DIR").map(PathBuf::from).or(file.model_dir),
             reranker_dir: std::env::var_os("QUIPU_RERANKER_DIR").map(PathBuf::from).or(file.reranker_dir),
             profiles: profiles(file.weights, global.profile.as_deref())?,

@@ -59,12 +59,16 @@ impl Address {
         }
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let (mut mode, mut authorities, mut rest) = (None, None, Vec::new());
+        let mut is_system = false;
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let value = percent_decode_str(value).decode_utf8_lossy().into_owned();
             match name {
                 "sslmode" => mode = Some(value),
-                "sslrootcert" => authorities = Some(value).filter(|value| value != "system").map(PathBuf::from),
+                "sslrootcert" => {
+                    is_system = value == "system";
+                    authorities = Some(value).filter(|_| !is_system).map(PathBuf::from);
+                }
                 "sslcert" | "sslkey" => return Err(wrong("certificates of the client are not supported")),
                 _ => rest.push(pair),
             }
@@ -76,12 +80,24 @@ impl Address {
                 "expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, special characters as %XX, and known parameters",
             )
         })?;
+        if config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(name) if !is_host(name))) {
+            return Err(wrong("it has no valid host name. Special characters in the password are written as %XX"));
+        }
         let (ssl, verification) = match mode.as_deref() {
+            None if is_system => (SslMode::Require, Verification::Host),
+            Some("disable" | "allow" | "prefer" | "require" | "verify-ca") if is_system => {
+                return Err(wrong(
+                    "sslrootcert=system needs sslmode=verify-full, since anyone can get a certificate from such an authority",
+                ));
+            }
             Some("disable") => (SslMode::Disable, Verification::Nothing),
             None | Some("prefer" | "allow") => (SslMode::Prefer, Verification::Nothing),
             // With a file of authorities, `require` checks the certificate against it, as in libpq.
             Some("require") if authorities.is_some() => (SslMode::Require, Verification::Authority),
             Some("require") => (SslMode::Require, Verification::Nothing),
+            Some("verify-ca") if authorities.is_none() => {
+                return Err(wrong("sslmode=verify-ca needs sslrootcert=FILE; sslmode=verify-full does not"));
+            }
             Some("verify-ca") => (SslMode::Require, Verification::Authority),
             Some("verify-full") => (SslMode::Require, Verification::Host),
             Some(_) => return Err(wrong("sslmode is disable, allow, prefer, require, verify-ca or verify-full")),
@@ -103,6 +119,12 @@ impl Address {
         let shown = shown(&config);
         Ok(Self { config, verification, authorities, shown })
     }
+}
+
+/// Whether a text can be the name or the address of a host. If it cannot, it may be a part of the password.
+fn is_host(name: &str) -> bool {
+    let is_clean = !name.is_empty() && !name.contains(['@', '/', '%']);
+    is_clean && (!name.contains(':') || name.parse::<std::net::Ipv6Addr>().is_ok())
 }
 
 /// The parts of a configuration that may be shown.
@@ -150,6 +172,10 @@ mod tests {
             "postgres://me:s3cret@db/m?s3cret=1",
             "postgres://me:s3cret@db/m?sslmode=s3cret",
             "mysql://me:s3cret@db/m",
+            "postgres://me:pass@s3cret@db/m",
+            "postgres://me:pass@s3cret%3Aone@db/m",
+            "postgres://me:pass@s3cret%3Aone/m",
+            "postgres://me:pass@word:s3cret@db/m",
         ] {
             let told = Address::parse(url).map(|address| address.shown).unwrap_err().to_string();
             assert!(!told.contains("s3cret"), "{told}");
@@ -166,7 +192,23 @@ mod tests {
         check("?sslmode=disable", SslMode::Disable, Verification::Nothing);
         check("?sslmode=require&connect_timeout=3", SslMode::Require, Verification::Nothing);
         check("?sslmode=require&sslrootcert=%2Fca.pem", SslMode::Require, Verification::Authority);
-        check("?sslmode=verify-ca", SslMode::Require, Verification::Authority);
+        check("?sslmode=verify-ca&sslrootcert=%2Fca.pem", SslMode::Require, Verification::Authority);
+        check("?sslmode=verify-full", SslMode::Require, Verification::Host);
         check("?sslmode=verify-full&sslrootcert=system", SslMode::Require, Verification::Host);
+        check("?sslrootcert=system", SslMode::Require, Verification::Host);
+        for weaker in ["disable", "allow", "prefer", "require", "verify-ca"] {
+            let parsed = Address::parse(&format!("postgres://me@db/m?sslmode={weaker}&sslrootcert=system"));
+            assert!(parsed.is_err(), "{weaker}");
+        }
+        assert!(Address::parse("postgres://me@db/m?sslmode=verify-ca").is_err());
+    }
+
+    #[test]
+    fn a_password_that_looks_like_a_part_of_the_host_is_explained() {
+        let told = Address::parse("postgres://me:s3c@ret@db/m").unwrap_err().to_string();
+        assert!(told.contains("Special characters in the password are written as %XX"), "{told}");
+        assert!(!told.contains("ret@db") && !told.contains("s3c"), "{told}");
+        assert_eq!(shown_url("postgres://me:s3c%40ret@db/m"), "postgres://me@db:5432/m");
+        assert_eq!(shown_url("postgres://me@[::1]:5433/m"), "postgres://me@::1:5433/m");
     }
 }

@@ -40,6 +40,7 @@ impl PostgresLedger {
             match attempts.after(&failure) {
                 Some(pause) => self.database.pause(pause),
                 None => {
+                    // An id or a key that is used, by other events: `attempt` looked for these.
                     let told = taken(&failure, events);
                     return Err(told.unwrap_or_else(|| self.tell(doing, failure.after(attempts.was_lost()))));
                 }

@@ -22,6 +22,11 @@ use crate::wait::{Worker, in_order};
 /// How long a transaction may be idle on the server, where it holds locks, before the server ends it. Reached only if this
 /// process or the network stops in the middle of one.
 const IDLE_WAIT: Duration = Duration::from_secs(20);
+/// How often the time of a TCP connection, which comes from the URL, a new connection may take with all that follows:
+/// encryption, authentication, and a look at the version of the schema.
+const OPEN_FACTOR: u32 = 4;
+/// How long another process may take to create or upgrade the schema, or this one.
+const CLIMB_WAIT: Duration = Duration::from_secs(120);
 /// Pauses before a transaction is repeated after its connection was lost.
 const PAUSES_MS: [u64; 4] = [0, 100, 400, 1500];
 /// The name that stands for the whole store in place of a user. No user id can have it.
@@ -115,7 +120,8 @@ impl Database {
         loop {
             let opened = database.worker.wait(async {
                 let client = database.connect().await?;
-                migration::climb(&client, database.at()).await?;
+                let climbed = tokio::time::timeout(CLIMB_WAIT, migration::climb(&client, database.at())).await;
+                climbed.unwrap_or_else(|_| Err(database.silent()))?;
                 database.work.idle().push(client);
                 Ok(())
             });
@@ -144,13 +150,36 @@ impl Database {
 
     /// Opens a connection, which the worker drives until the client is dropped.
     async fn connect(&self) -> Result<Client, Failure> {
-        let opened = self.address.config.connect(self.connector.clone()).await;
+        let opening = self.address.config.connect(self.connector.clone());
+        let opened = tokio::time::timeout(self.open_wait(), opening).await.map_err(|_| self.silent())?;
         let (client, connection) = opened.map_err(|error| Failure::of_connecting(self.at(), &error))?;
         self.worker.handle().spawn(async move {
             // The statements in progress report the error.
             let _ = connection.await;
         });
         Ok(client)
+    }
+
+    /// How long opening a connection may take, with all hosts of the URL.
+    fn open_wait(&self) -> Duration {
+        let config = &self.address.config;
+        let hosts = config.get_hosts().len().max(config.get_hostaddrs().len()).max(1);
+        let connect_wait = config.get_connect_timeout().copied().unwrap_or_default();
+        connect_wait.saturating_mul(OPEN_FACTOR.saturating_mul(u32::try_from(hosts).unwrap_or(1)))
+    }
+
+    /// How long one call may wait for the server. The server itself stops a statement earlier.
+    fn answer_wait(&self) -> Duration {
+        self.options.statement_wait * 4 + Duration::from_secs(30)
+    }
+
+    /// The failure to open a connection to a server that accepts it and then says nothing.
+    fn silent(&self) -> Failure {
+        Failure::Unreachable {
+            is_passing: true,
+            reason: format!("cannot connect to {}: the server does not answer", self.at()),
+            advice: "Check the server and the network, then try again",
+        }
     }
 
     /// A connection from the pool, or a new one, whose database has the schema of this version.
@@ -173,7 +202,8 @@ impl Database {
             Some(client) => client,
             None => {
                 let client = self.connect().await?;
-                migration::check(&client, self.at()).await?;
+                let checked = tokio::time::timeout(self.open_wait(), migration::check(&client, self.at())).await;
+                checked.unwrap_or_else(|_| Err(self.silent()))?;
                 client
             }
         };
@@ -184,9 +214,8 @@ impl Database {
     pub(crate) fn transact(&self, access: Access, user: &str, steps: &[Step<'_>]) -> Result<Answers, Failure> {
         self.worker.wait(async {
             let mut pooled = self.take(access).await?;
-            let limit = self.options.statement_wait * 4 + Duration::from_secs(30);
-            let ran = tokio::time::timeout(limit, self.run(pooled.client()?, access, user, steps, true)).await;
-            let ran = ran.unwrap_or_else(|_| Err(Failure::Lost("the server does not answer".to_owned())));
+            let running = self.run(pooled.client()?, access, user, steps, true);
+            let ran = answered(self.answer_wait(), running).await;
             match &ran {
                 // The connections that were opened before it are likely lost as well.
                 Err(failure) if failure.is_lost() => pooled.lane.idle().clear(),
@@ -255,7 +284,7 @@ impl Database {
     pub(crate) fn view<'d>(&'d self, user: &str) -> Result<View<'d>, Failure> {
         self.worker.wait(async {
             let pooled = self.take(Access::Read).await?;
-            self.run(pooled.client()?, Access::Read, user, &[], false).await?;
+            answered(self.answer_wait(), self.run(pooled.client()?, Access::Read, user, &[], false)).await?;
             Ok(View { database: self, pooled })
         })
     }
@@ -264,7 +293,9 @@ impl Database {
     pub(crate) fn ask(&self, sql: &'static str) -> Result<Vec<Row>, Failure> {
         self.worker.wait(async {
             let mut pooled = self.take(Access::Read).await?;
-            let rows = query(pooled.client()?, &Step::new(sql, [])).await.map_err(Failure::of_statement)?;
+            let step = Step::new(sql, []);
+            let asked = async { query(pooled.client()?, &step).await.map_err(Failure::of_statement) };
+            let rows = answered(self.answer_wait(), asked).await?;
             pooled.give_back();
             Ok(rows)
         })
@@ -308,9 +339,12 @@ impl View<'_> {
     pub(crate) fn read(&mut self, steps: &[Step<'_>]) -> Result<Answers, Failure> {
         let client = self.pooled.client()?;
         self.database.worker.wait(async {
-            let sent = steps.iter().map(|step| query(client, step)).collect();
-            let answers: Result<Answers, Error> = in_order(sent).await.into_iter().collect();
-            answers.map_err(Failure::of_statement)
+            answered(self.database.answer_wait(), async {
+                let sent = steps.iter().map(|step| query(client, step)).collect();
+                let answers: Result<Answers, Error> = in_order(sent).await.into_iter().collect();
+                answers.map_err(Failure::of_statement)
+            })
+            .await
         })
     }
 }
@@ -332,6 +366,12 @@ impl Pooled<'_> {
             self.lane.idle().push(client);
         }
     }
+}
+
+/// Waits for answers of the server for a limited time.
+async fn answered<T>(limit: Duration, asked: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let answer = tokio::time::timeout(limit, asked).await;
+    answer.unwrap_or_else(|_| Err(Failure::Lost("the server does not answer".to_owned())))
 }
 
 /// A statement in progress.

@@ -4,7 +4,7 @@ use std::error::Error as _;
 
 use quipu_engine::ports::StoreError;
 use tokio_postgres::Error;
-use tokio_postgres::error::{DbError, SqlState};
+use tokio_postgres::error::{DbError, Severity, SqlState};
 
 /// Why a transaction failed.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Failure {
     /// Classifies an error of a statement that was sent.
     pub(crate) fn of_statement(error: Error) -> Self {
         match error.as_db_error() {
-            Some(refused) if !ends_connection(refused.code()) => Self::Refused(error),
+            Some(refused) if !ends_connection(refused) => Self::Refused(error),
             _ => Self::Lost(words(&error)),
         }
     }
@@ -60,11 +60,22 @@ impl Failure {
         Self::Unreachable { is_passing, reason: format!("cannot connect to {at}: {what}"), advice }
     }
 
-    /// The failure of the last attempt, after an earlier one whose outcome is unknown if `was_lost` is set.
+    /// The failure of the last attempt, after an earlier one whose outcome is unknown if `was_lost` is set. Then the outcome
+    /// of the whole is unknown as well, unless the store found it out.
     pub(crate) fn after(self, was_lost: bool) -> Self {
+        if !was_lost {
+            return self;
+        }
         match self {
-            Self::Unreachable { reason, .. } if was_lost => Self::Lost(reason),
-            failure => failure,
+            Self::Ours(error @ (StoreError::Conflict { .. } | StoreError::Removed(_) | StoreError::Exists(_))) => {
+                Self::Ours(error)
+            }
+            // Of an error's text, only what happened: what follows it is about this attempt alone.
+            Self::Ours(error) => Self::Lost(error.to_string().replace(". Nothing was changed", "")),
+            Self::Unreachable { reason, .. } | Self::Lost(reason) => Self::Lost(reason),
+            Self::Refused(error) => {
+                Self::Lost(error.as_db_error().map_or_else(|| words(&error), |refused| refused.message().to_owned()))
+            }
         }
     }
 
@@ -105,7 +116,7 @@ impl Failure {
                 StoreError::Unavailable(format!("{reason}. Nothing was changed. {advice}"))
             }
             Self::Lost(reason) => StoreError::Unavailable(format!(
-                "could not {doing} {whose} in {at}: the connection was lost and could not be opened again ({reason}). The \
+                "could not {doing} {whose} in {at}: the connection was lost, and no later attempt succeeded ({reason}). The \
                  server may have done it all the same: look at the head before repeating it. Check the server and the network"
             )),
             Self::Refused(error) => match error.as_db_error() {
@@ -117,8 +128,10 @@ impl Failure {
 }
 
 /// Whether the server, or a pool in front of it, ends the connection with this error.
-fn ends_connection(code: &SqlState) -> bool {
-    code.code().starts_with("08") || code.code().starts_with("57P") || code.code() == "25P03"
+fn ends_connection(refused: &DbError) -> bool {
+    let code = refused.code().code();
+    let is_fatal = matches!(refused.parsed_severity(), Some(Severity::Fatal | Severity::Panic));
+    is_fatal || code.starts_with("08") || code.starts_with("57P") || code == "25P03"
 }
 
 /// An error with its causes.
@@ -174,13 +187,17 @@ fn refusal(refused: &DbError, failed: &str) -> StoreError {
         _ if code.starts_with("53") => {
             unavailable(&format!("the server lacks resources ({message}). Nothing was changed. Try again"))
         }
-        _ if code.starts_with("XX") => StoreError::Corrupt(format!(
+        "XX001" | "XX002" => StoreError::Corrupt(format!(
             "{failed}: the database is damaged ({message}). Nothing was changed. Check the server's disk, and restore a \
              backup",
         )),
-        _ => StoreError::Corrupt(format!(
+        "42P01" | "3F000" | "23502" | "23505" | "23514" => StoreError::Corrupt(format!(
             "{failed}: {message} (code {code}). Its tables are not those Quipu made, or hold a value that was never written \
              this way. Nothing was changed. Run a check; if it confirms the damage, restore a backup",
+        )),
+        _ => unavailable(&format!(
+            "the server refused it ({message}, code {code}). Nothing was changed. Look at the log of the server, then try \
+             again",
         )),
     }
 }
@@ -198,4 +215,32 @@ pub(crate) fn malformed(what: &str) -> StoreError {
         "the database holds {what} that was never written this way. Nothing was changed. Run a check; if it confirms the \
          damage, restore a backup"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_a_lost_answer_no_failure_says_that_nothing_was_changed() {
+        let full =
+            || StoreError::Unavailable("all 16 connections are in use. Nothing was changed. Try again".to_owned());
+        let unreachable =
+            || Failure::Unreachable { is_passing: true, reason: "no route".to_owned(), advice: "Check it" };
+        for failure in [Failure::Ours(full()), unreachable(), Failure::Lost("closed".to_owned())] {
+            let told = failure.after(true).tell("db", "append to", "the ledger of me").to_string();
+            assert!(told.contains("look at the head") && !told.contains("Nothing was changed"), "{told}");
+        }
+        for failure in [Failure::Ours(full()), unreachable()] {
+            let told = failure.after(false).tell("db", "append to", "the ledger of me").to_string();
+            assert!(told.contains("Nothing was changed"), "{told}");
+        }
+        for known in
+            [StoreError::Conflict { expected: 1, head: 2 }, removed(), StoreError::Exists("it is there".to_owned())]
+        {
+            let text = known.to_string();
+            let told = Failure::Ours(known).after(true).tell("db", "append to", "the ledger of me");
+            assert!(!matches!(told, StoreError::Unavailable(_)) && told.to_string() == text, "{told}");
+        }
+    }
 }

@@ -9,7 +9,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use crate::connection::{Access, Attempts, Database, PostgresOptions, Step, WHOLE_STORE, whose};
-use crate::fault::malformed;
+use crate::fault::{Failure, malformed};
 use crate::rows::column;
 
 /// The access keys of a database.
@@ -56,6 +56,9 @@ impl KeyStore for PostgresKeys {
         );
         let steps = [step];
         let mut attempts = Attempts::default();
+        let tell = |failure: Failure, was_lost: bool| {
+            failure.after(was_lost).tell(self.database.at(), "keep a key in", &whose(WHOLE_STORE))
+        };
         loop {
             let failure = match self.database.transact(Access::Write, WHOLE_STORE, &steps) {
                 Ok(_) => return Ok(()),
@@ -63,7 +66,9 @@ impl KeyStore for PostgresKeys {
             };
             if failure.taken().is_some() {
                 // The answer of an earlier attempt may have been lost.
-                if attempts.was_lost() && self.find(&key.id)?.as_ref() == Some(key) {
+                if attempts.was_lost()
+                    && self.find(&key.id).map_err(|error| tell(error.into(), true))?.as_ref() == Some(key)
+                {
                     return Ok(());
                 }
                 return Err(StoreError::Exists(format!("there is a key {} already", key.id)));
@@ -71,11 +76,7 @@ impl KeyStore for PostgresKeys {
             match attempts.after(&failure) {
                 Some(pause) => self.database.pause(pause),
                 None => {
-                    return Err(failure.after(attempts.was_lost()).tell(
-                        self.database.at(),
-                        "keep a key in",
-                        &whose(WHOLE_STORE),
-                    ));
+                    return Err(tell(failure, attempts.was_lost()));
                 }
             }
         }

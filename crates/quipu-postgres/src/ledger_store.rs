@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::connection::{Access, Attempts, Database, PostgresOptions, Step, WHOLE_STORE, whose};
 use crate::copy;
 use crate::examine;
-use crate::fault::{malformed, removed};
+use crate::fault::{Failure, malformed, removed};
 use crate::handle::PostgresLedger;
 use crate::key_store::PostgresKeys;
 use crate::rows::{column, position, stored};
@@ -57,13 +57,19 @@ impl PostgresStore {
         found.map(|row| Ok((column(row, 0)?, position(row, 1)?))).transpose()
     }
 
+    /// Whether a ledger is there: the live one, or one that was set aside or is being built.
+    fn is_kept(&self, user: &UserId, fence: Uuid) -> Result<bool, StoreError> {
+        let ledger = PostgresLedger::new(&self.database, user, fence);
+        Ok(!ledger.rows(include_str!("sql/head.sql"), [])?.is_empty())
+    }
+
     /// Creates an empty ledger; `None` if the user has a live one and this would be another.
     fn make(&self, user: &UserId, state: i32) -> Result<Option<Uuid>, StoreError> {
         let (name, hash) = (user.as_str(), NO_HASH.as_bytes().as_slice());
         let values = [(&name as _, Type::TEXT), (&state as _, Type::INT4), (&hash as _, Type::BYTEA)];
-        let step = Step::new(include_str!("sql/create.sql"), values);
-        let answers = self.database.repeat(Access::Write, name, "create", &[step])?;
-        answers.iter().flatten().next().map(|row| column(row, 0)).transpose()
+        let steps = [lock_user(&name), Step::new(include_str!("sql/create.sql"), values)];
+        let answers = self.database.repeat(Access::Write, name, "create", &steps)?;
+        answers.get(1).and_then(|rows| rows.first()).map(|row| column(row, 0)).transpose()
     }
 
     /// Builds a ledger with `fill` out of sight and puts it in place.
@@ -98,21 +104,22 @@ impl PostgresStore {
         let user = &ledger.user;
         let name = user.as_str();
         let steps = [
+            lock_user(&name),
             Step::new(include_str!("sql/lock_live.sql"), [(&name as _, Type::TEXT)]),
             ledger.step(include_str!("sql/set_aside.sql"), [(&replace as _, Type::BOOL)]),
             ledger.step(include_str!("sql/place.sql"), []),
         ];
         let answers = ledger.repeat(Access::Write, "put in place", &steps)?;
         let first = |at: usize| answers.get(at).and_then(|rows| rows.first());
-        if first(2).is_some() {
-            let aside = first(1).map(|row| column(row, 0)).transpose()?;
+        if first(3).is_some() {
+            let aside = first(2).map(|row| column(row, 0)).transpose()?;
             return Ok(aside.map(|fence| copy::aside_name(user, fence)));
         }
         // If the answer of an earlier attempt was lost, the ledger may be in place already.
         match self.live(user)? {
             Some((fence, _)) if fence == ledger.fence => Ok(before.map(|fence| copy::aside_name(user, fence))),
-            Some(_) => Err(kept(user)),
-            None => Err(removed()),
+            Some(_) if !replace => Err(kept(user)),
+            _ => Err(removed()),
         }
     }
 }
@@ -147,21 +154,29 @@ impl LedgerStore for PostgresStore {
         let name = user.as_str();
         let at = expected.map(stored);
         let mut attempts = Attempts::default();
+        let tell = |failure: Failure, attempts: &Attempts| {
+            failure.after(attempts.was_lost()).tell(self.database.at(), "remove", &whose(name))
+        };
+        let is_kept =
+            |fence, attempts: &Attempts| self.is_kept(user, fence).map_err(|error| tell(error.into(), attempts));
         let (mut fence, _) = self.live(user)?.ok_or_else(|| no_ledger(user))?;
         for _ in 0..ROUNDS_MAX {
             let steps = [
-                Step::new(include_str!("sql/lock_live.sql"), [(&name as _, Type::TEXT)]),
+                lock_user(&name),
+                Step::new(include_str!("sql/lock_heads.sql"), [(&name as _, Type::TEXT)]),
                 Step::new(
                     include_str!("sql/remove.sql"),
                     [(&name as _, Type::TEXT), (&fence as _, Type::UUID), (&at as _, Type::INT8)],
                 ),
             ];
             match self.database.transact(Access::Write, name, &steps) {
-                Ok(answers) if answers.get(1).is_some_and(|rows| !rows.is_empty()) => return Ok(()),
-                Ok(_) => match self.live(user)? {
+                Ok(answers) if answers.get(2).is_some_and(|rows| !rows.is_empty()) => return Ok(()),
+                Ok(_) => match self.live(user).map_err(|error| tell(error.into(), &attempts))? {
                     // A lost attempt removed it, and perhaps another process made a new one.
                     None if attempts.was_lost() => return Ok(()),
-                    Some((other, _)) if attempts.was_lost() && other != fence => return Ok(()),
+                    Some((other, _)) if attempts.was_lost() && other != fence && !is_kept(fence, &attempts)? => {
+                        return Ok(());
+                    }
                     None => return Err(no_ledger(user)),
                     Some((_, head)) if expected.is_some() => {
                         return Err(StoreError::Conflict { expected: expected.unwrap_or(head), head });
@@ -171,11 +186,7 @@ impl LedgerStore for PostgresStore {
                 Err(failure) => match attempts.after(&failure) {
                     Some(pause) => self.database.pause(pause),
                     None => {
-                        return Err(failure.after(attempts.was_lost()).tell(
-                            self.database.at(),
-                            "remove",
-                            &whose(name),
-                        ));
+                        return Err(tell(failure, &attempts));
                     }
                 },
             }
@@ -221,6 +232,11 @@ impl LedgerStore for PostgresStore {
     fn examine(&self) -> Vec<Result<String, String>> {
         examine::store(&self.database)
     }
+}
+
+/// The first statement of a transaction that makes, places or removes ledgers of a user.
+fn lock_user<'a>(name: &'a &'a str) -> Step<'a> {
+    Step::new(include_str!("sql/lock_user.sql"), [(name as _, Type::TEXT)])
 }
 
 fn kept(user: &UserId) -> StoreError {

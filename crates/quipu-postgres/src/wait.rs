@@ -35,7 +35,9 @@ impl Worker {
         let _context = self.handle.enter();
         let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
         let mut context = Context::from_waker(&waker);
-        let mut future = pin!(future);
+        // On a thread of another runtime the budget of its task would count here, and once it is spent nothing is ready
+        // until the task yields, which it cannot do.
+        let mut future = pin!(tokio::task::unconstrained(future));
         loop {
             match future.as_mut().poll(&mut context) {
                 Poll::Ready(output) => return output,
@@ -100,6 +102,21 @@ mod tests {
         assert_eq!(outer.block_on(async { sleep(&Worker::start().unwrap()) }), 7);
         let blocking = outer.spawn_blocking(move || sleep(&Worker::start().unwrap()));
         assert_eq!(outer.block_on(blocking).unwrap(), 7);
+    }
+
+    #[test]
+    fn many_waits_in_one_task_of_another_runtime_end() {
+        let outer = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let (tell, told) = std::sync::mpsc::channel();
+        outer.spawn(async move {
+            let worker = Worker::start().unwrap();
+            let semaphore = tokio::sync::Semaphore::new(1);
+            for _ in 0..300 {
+                worker.wait(async { drop(semaphore.acquire().await.unwrap()) });
+            }
+            tell.send(()).unwrap();
+        });
+        told.recv_timeout(std::time::Duration::from_secs(20)).unwrap();
     }
 
     #[test]

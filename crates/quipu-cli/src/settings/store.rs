@@ -49,7 +49,7 @@ impl StoreSetting {
         url.map_or(Self::Folder, Self::Postgres)
     }
 
-    fn parse(set: Option<&str>) -> Result<Self> {
+    pub(super) fn parse(set: Option<&str>) -> Result<Self> {
         match set {
             None | Some("folder") => Ok(Self::Folder),
             Some(url) if quipu_postgres::is_url(url) => Ok(Self::Postgres(StoreUrl(url.to_owned()))),

@@ -189,6 +189,29 @@ fn a_file_that_cannot_be_read_is_left_alone() {
 }
 
 #[test]
+fn a_store_that_only_the_environment_names_is_refused() {
+    let home = Home::new();
+    let store = "postgres://me:s3cret@db/memory";
+    let run = |more: &[&str]| {
+        let folder = home.path("");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
+        command.args(["install", "cursor"]).args(more).env_clear();
+        command.env("HOME", &folder).env("XDG_CONFIG_HOME", folder.join(".config")).env("QUIPU_STORE", store);
+        command.output().unwrap()
+    };
+    let refused = run(&[]);
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && told.contains("config.toml") && !told.contains("s3cret"), "{told}");
+    assert!(!home.path(".cursor/mcp.json").exists());
+    // A server has its own store.
+    assert!(run(&["--server", "http://127.0.0.1:7077/"]).status.success());
+    std::fs::create_dir_all(home.path(".config/quipu")).unwrap();
+    std::fs::write(home.path(".config/quipu/config.toml"), format!("store = \"{store}\"\n")).unwrap();
+    assert!(run(&["--program", "/opt/quipu"]).status.success());
+    assert!(!read(&home.path(".cursor/mcp.json")).contains("s3cret"));
+}
+
+#[test]
 fn a_link_stays_a_link() {
     let home = Home::new();
     let real = home.path("dotfiles.json");

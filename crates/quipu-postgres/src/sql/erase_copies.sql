@@ -1,9 +1,9 @@
--- Repeats every erasure of the ledger in those of the user that were set aside. The first condition ends it at once if there
--- are none.
+-- Repeats every erasure of the ledger in those of the user that were set aside or are being built. The first condition ends it
+-- at once if there are none.
 UPDATE quipu.changes AS c SET bytes = NULL, salt = NULL
 FROM quipu.heads AS h, quipu.events AS e
-WHERE EXISTS (SELECT 1 FROM quipu.heads WHERE user_id = $1 AND state = 2)
-  AND h.user_id = $1 AND h.state = 2
+WHERE EXISTS (SELECT 1 FROM quipu.heads WHERE user_id = $1 AND state <> 0 AND fence <> $2)
+  AND h.user_id = $1 AND h.state <> 0 AND h.fence <> $2
   AND e.user_id = $1 AND e.fence = h.fence
   AND c.user_id = $1 AND c.fence = e.fence AND c.seq = e.seq AND (c.bytes IS NOT NULL OR c.salt IS NOT NULL)
   AND EXISTS (

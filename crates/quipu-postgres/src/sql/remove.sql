@@ -1,6 +1,6 @@
--- Every ledger of the user, those set aside included, if the live one is as expected.
+-- Every ledger of the user, those set aside and those being built included, if the live one is as expected.
 WITH gone AS (
-    DELETE FROM quipu.heads WHERE user_id = $1 AND state <> 1
+    DELETE FROM quipu.heads WHERE user_id = $1
       AND EXISTS (SELECT 1 FROM quipu.heads WHERE user_id = $1 AND fence = $2 AND state = 0 AND ($3::bigint IS NULL OR seq = $3))
     RETURNING fence
 ), events AS (

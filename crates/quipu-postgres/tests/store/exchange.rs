@@ -142,3 +142,56 @@ fn what_a_process_left_unfinished_is_removed_a_day_later() {
     store.build(&me(), false, &mut |ledger| ledger.append(0, std::slice::from_ref(&event))).unwrap();
     assert_eq!(admin.rows("SELECT state FROM quipu.heads ORDER BY state"), [["0"], ["1"]]);
 }
+
+#[test]
+fn a_removal_and_an_erasure_reach_what_is_being_built() {
+    let database = database();
+    let (store, other_store) = (open(&database), open(&database));
+    let mut sample = Sample::new(&me(), 10);
+    let events = [sample.say("a secret").unwrap(), sample.say("two").unwrap()];
+    let mut live = store.open(&me(), true).unwrap();
+    live.append(0, &events).unwrap();
+    let target = ChangeRef { seq: 1, index: 0 };
+    let erasure = sample.erase(&[target]).unwrap();
+    let mut admin = Admin::connect(server(), &database);
+    let built = store.build(&me(), true, &mut |ledger| {
+        ledger.append(0, &events)?;
+        live.erase(2, &[target], &erasure)?;
+        let left = "SELECT count(*) FROM quipu.changes WHERE seq = 1 AND (bytes IS NOT NULL OR salt IS NOT NULL)";
+        assert_eq!(admin.rows(left), [["0"]]);
+        other_store.remove(&me(), Some(3))
+    });
+    assert!(matches!(built, Err(StoreError::Removed(_))), "{built:?}");
+    for table in ["heads", "events", "keys", "changes", "blobs", "vectors", "leases"] {
+        assert_eq!(admin.rows(&format!("SELECT count(*) FROM quipu.{table}")), [["0"]], "{table}");
+    }
+}
+
+#[test]
+fn of_many_placements_without_a_live_ledger_one_succeeds() {
+    let database = database();
+    let stores: Vec<_> = (0..4).map(|_| open(&database)).collect();
+    let events = [Sample::new(&me(), 11).say("one").unwrap()];
+    for round in 0..10 {
+        let barrier = std::sync::Barrier::new(stores.len());
+        let outcomes: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = stores
+                .iter()
+                .map(|store| {
+                    scope.spawn(|| {
+                        store.build(&me(), false, &mut |ledger| {
+                            ledger.append(0, &events)?;
+                            barrier.wait();
+                            Ok(())
+                        })
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1, "{round}: {outcomes:?}");
+        let is_told = |outcome: &Result<_, StoreError>| matches!(outcome, Ok(_) | Err(StoreError::Exists(_)));
+        assert!(outcomes.iter().all(is_told), "{round}: {outcomes:?}");
+        stores[0].remove(&me(), None).unwrap();
+    }
+}

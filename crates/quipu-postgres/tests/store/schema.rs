@@ -131,7 +131,10 @@ fn an_error_of_the_server_says_what_to_do_and_changes_nothing() {
         ("58030", false, "Check the server"),
         ("54000", false, "too large"),
         ("XX001", true, "restore a backup"),
-        ("22012", true, "code 22012"),
+        ("23514", true, "restore a backup"),
+        ("42P01", true, "restore a backup"),
+        ("22012", false, "code 22012"),
+        ("XX000", false, "as the test says"),
     ];
     for (code, is_corrupt, expected) in cases {
         admin.run(&format!(
@@ -151,4 +154,13 @@ fn an_error_of_the_server_says_what_to_do_and_changes_nothing() {
 fn an_examination_finds_nothing_wrong_with_this_server() {
     let lines = open(&database()).examine();
     assert!(lines.len() >= 4 && lines.iter().all(Result::is_ok), "{lines:?}");
+}
+
+#[test]
+fn a_server_that_accepts_a_connection_and_says_nothing_is_given_up() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let url = format!("postgres://quipu@127.0.0.1:{port}/m?sslmode=disable&connect_timeout=1");
+    let told = PostgresStore::open(&url, PostgresOptions::default()).map(drop);
+    assert!(matches!(&told, Err(StoreError::Unavailable(text)) if text.contains("does not answer")), "{told:?}");
 }

@@ -38,7 +38,8 @@ fn the_server_is_verified_as_the_url_asks() {
     let bad = [
         ("127.0.0.1", format!("sslmode=verify-full&sslrootcert={authority}"), "certificate"),
         ("localhost", "sslmode=verify-full".to_owned(), "certificate"),
-        ("localhost", "sslmode=verify-ca".to_owned(), "certificate"),
+        ("localhost", "sslmode=verify-ca".to_owned(), "sslrootcert"),
+        ("localhost", "sslrootcert=system".to_owned(), "certificate"),
         ("localhost", format!("sslmode=verify-full&sslrootcert={}", other.path().display()), "sslrootcert"),
     ];
     for (host, query, expected) in bad {

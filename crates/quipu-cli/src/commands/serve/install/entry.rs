@@ -53,6 +53,13 @@ impl Entry {
                 "it starts a program that reads the key from QUIPU_API_KEY; add that to `env` of the entry by hand";
             return Err(Error::Invalid(format!("--key-env is not for {}: {why}", known.name)));
         }
+        // A client starts the program without this environment, and its files are no place for a password.
+        if args.server.is_none() && settings.store_only_in_environment {
+            return Err(Error::Invalid(
+                "the store is named by QUIPU_STORE, which the client would not pass on: set `store` in config.toml instead"
+                    .to_owned(),
+            ));
+        }
         let mut given = vec!["mcp".to_owned()];
         let mut give = |flag: &str, value: String| given.extend([flag.to_owned(), value]);
         if let Some(server) = &args.server {
