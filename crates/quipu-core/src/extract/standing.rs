@@ -85,7 +85,10 @@ impl StandingRules {
             let end = cut.map_or(object.end(), |cut| object.start() + cut.start());
             let range = object.start()..to_end_of_number(sentence, end);
             let words = &sentence[range.clone()];
-            let is_one = WORDS.contains(&words.split_whitespace().count());
+            // "I live in Porto and I'm allergic to nuts" is no limit before its "and".
+            let says_it =
+                cut.is_none() || self.0.every(words).into_iter().any(|(other, _)| other.text.id == rule.text.id);
+            let is_one = says_it && WORDS.contains(&words.split_whitespace().count());
             if is_one && !is_in(&rule.unless, sentence) && !is_in(&rule.reject, words) {
                 found.push((&rule.text.predicate, range));
             }

@@ -84,6 +84,19 @@ fn what_is_arranged_and_what_begins_may_lie_ahead() {
 }
 
 #[test]
+fn a_limit_is_not_what_stands_before_it() {
+    for (text, home) in [
+        ("I live in Porto and I'm allergic to nuts.", "user lives_in Porto"),
+        ("I live in Lyon and I'm allergic to bee stings.", "user lives_in Lyon"),
+    ] {
+        let read = RULES.read(&reading(text));
+        assert!(read.facts.iter().all(|fact| fact.predicate != "restriction"), "{text}: {:?}", read.facts);
+        assert!(read.facts.iter().map(line).any(|line| line == home), "{text}");
+        assert!(read.facts.iter().any(|fact| fact.predicate == "allergic_to"), "{text}");
+    }
+}
+
+#[test]
 fn news_after_actually_is_no_correction() {
     check("Actually I live in Gaia now.", &["changed user lives_in Gaia"]);
     check("Actually I live in Gaia.", &["corrects user lives_in Gaia"]);
