@@ -7,18 +7,7 @@ use quipu_engine::ports::{LedgerStore, StoreError, UserLedger};
 use quipu_sqlite::{SqliteStore, StoreOptions};
 use quipu_testkit::Sample;
 
-use crate::server::{Admin, database, me, open, other, server, store};
-
-fn everything(ledger: &mut dyn UserLedger) -> Vec<SealedEvent> {
-    let mut events = Vec::new();
-    ledger
-        .read(1..=u64::MAX >> 1, &mut |event| {
-            events.push(event);
-            true
-        })
-        .unwrap();
-    events
-}
+use crate::server::{Admin, database, everything, me, open, other, server, store};
 
 /// Two thousand events, of which one is erased, some have keys and one is large.
 fn fill(store: &dyn LedgerStore) -> Vec<SealedEvent> {

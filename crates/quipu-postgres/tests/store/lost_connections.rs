@@ -11,21 +11,10 @@ use quipu_postgres::{PostgresOptions, PostgresStore};
 use quipu_testkit::Sample;
 
 use crate::proxy::{Fault, Proxy};
-use crate::server::{database, open, server, url};
+use crate::server::{database, everything, open, server, url};
 
 /// Messages of the longest operation here, with room for those of a new connection.
 const MESSAGES_MAX: u64 = 60;
-
-fn everything(ledger: &mut dyn UserLedger) -> Vec<SealedEvent> {
-    let mut events = Vec::new();
-    ledger
-        .read(1..=u64::MAX >> 1, &mut |event| {
-            events.push(event);
-            true
-        })
-        .unwrap();
-    events
-}
 
 /// Two stores on one database: one through a proxy, one that looks at the outcome.
 struct Scene {

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use quipu_core::id::UserId;
+use quipu_core::ledger::SealedEvent;
+use quipu_engine::ports::UserLedger;
 use quipu_postgres::{PostgresOptions, PostgresStore};
 use tempfile::TempDir;
 use tokio_postgres::{Client, NoTls};
@@ -17,6 +19,18 @@ use tokio_postgres::{Client, NoTls};
 /// The role of the store, which is no superuser, so row-level security applies to it.
 pub(crate) const ROLE: &str = "quipu";
 const TEMPLATE: &str = "template_quipu";
+
+/// Every event of a ledger.
+pub(crate) fn everything(ledger: &mut dyn UserLedger) -> Vec<SealedEvent> {
+    let mut events = Vec::new();
+    ledger
+        .read(1..=u64::MAX >> 1, &mut |event| {
+            events.push(event);
+            true
+        })
+        .unwrap();
+    events
+}
 
 pub(crate) fn me() -> UserId {
     UserId::parse("me").unwrap()

@@ -8,6 +8,7 @@ use quipu_engine::{Error, Result};
 use serde::Serialize;
 
 use crate::app;
+use crate::commands::render;
 use crate::output::Printer;
 use crate::settings::{Settings, StoreSetting};
 
@@ -73,7 +74,8 @@ fn is_same(settings: &Settings, place: &StoreSetting, folder: &Path) -> bool {
 
 fn in_words(moved: &MovedLedger) -> String {
     let MovedLedger { user_id, head_seq, .. } = moved;
-    let head = format!("{head_seq} events, head {}…", &moved.head_hash[..12]);
+    let events = render::counted(*head_seq, ["event", "events"]);
+    let head = format!("{events}, head {}…", &moved.head_hash[..12]);
     match moved.outcome {
         MoveOutcome::Copied => format!("{user_id}  {head}: copied and verified\n"),
         MoveOutcome::Continued => format!("{user_id}  {head}: {} of them appended, all verified\n", moved.events),
