@@ -102,7 +102,8 @@ fn differs(
 ) -> Result<Error> {
     let is_ahead = held.seq > head.seq && hash_at(target, head.seq)? == Some(head.hash);
     let why = if is_ahead {
-        format!("the target has {} events that the source does not have", held.seq - head.seq)
+        let more = held.seq - head.seq;
+        format!("the target has {more} event{} that the source does not have", if more == 1 { "" } else { "s" })
     } else {
         let hash = hash_at(source, held.seq)?.map_or("no event".to_owned(), |hash| hash.to_hex()[..12].to_owned());
         format!(

@@ -3,7 +3,7 @@
 use quipu_core::event::ChangeRef;
 use quipu_core::ledger::{SealedEvent, Verifier};
 use quipu_engine::move_ledgers::{MoveOutcome, move_ledger};
-use quipu_engine::ports::{LedgerStore, StoreError, UserLedger};
+use quipu_engine::ports::{LedgerStore, StoreError};
 use quipu_sqlite::{SqliteStore, StoreOptions};
 use quipu_testkit::Sample;
 
