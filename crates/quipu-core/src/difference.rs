@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use crate::beginning::beginning;
 use crate::core_document::{self, Patch};
 use crate::id::{ItemId, Seq};
 use crate::memory::{Marks, Memory, Orphan};
@@ -88,7 +89,7 @@ fn excerpt(memory: &Memory, id: ItemId) -> String {
 }
 
 fn excerpt_of(text: &str) -> String {
-    text.chars().take(EXCERPT_CHARS).collect()
+    beginning(text, EXCERPT_CHARS).to_owned()
 }
 
 /// Compares the derived items.

@@ -3,6 +3,7 @@
 //! No I/O, clock, randomness or async: time and ids are arguments. `quipu-engine` executes the decisions.
 
 pub mod artifact;
+pub mod beginning;
 pub mod core_document;
 pub mod difference;
 pub mod episode;

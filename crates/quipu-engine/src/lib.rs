@@ -63,7 +63,7 @@ pub use process::maintain::{
     Due, MaintainOptions, MaintenanceReport, MaintenanceStep, StepReport, due, maintain, maintain_while, maintained_at,
 };
 pub use process::pipeline::{Budget, Processed, Until, process};
-pub use process::understand::{Reread, reread};
+pub use process::reread::{Reread, RereadPreview, preview_reread, reread};
 pub use read::answers::{Answer, OmittedAnswer, Quote};
 pub use read::hits::{flush_hits, keep_hits};
 pub use read::items::{Item, ItemPage, ItemReceipts, ListOptions, get, list, mark, why, words};

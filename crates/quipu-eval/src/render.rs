@@ -1,10 +1,13 @@
 //! Text forms of reports.
 
-/// The text on one line, cut after this many characters.
+use quipu_core::beginning::beginning;
+
+/// The text on one line, at most this many characters of it and whole words.
 #[must_use]
 pub fn excerpt(text: &str, chars: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= chars { line } else { line.chars().take(chars).chain(['…']).collect() }
+    let shown = beginning(&line, chars);
+    if shown.len() == line.len() { line } else { format!("{shown}…") }
 }
 
 /// A number of bytes with a unit.

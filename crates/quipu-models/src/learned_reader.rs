@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use quipu_core::extract::{Extraction, FactCandidate, REMARK, Reading, SpokenDate, Stance, USER};
 use quipu_engine::ports::{ExtractError, Extractor};
 
-use self::pieces::{Piece, Word, pieces, words};
+use self::pieces::{Piece, Word, completed, pieces, words};
 use self::wording::{is_english, lead_in};
 use crate::encoder::token_classifier::TokenClassifier;
 use crate::rule_extractor::RuleExtractor;
@@ -55,7 +55,7 @@ impl LearnedReader {
     /// Combines rules and the network.
     #[must_use]
     pub fn new(rules: RuleExtractor) -> Self {
-        Self { id: format!("{} learned/v1", rules.id()), rules }
+        Self { id: format!("{} learned/v2", rules.id()), rules }
     }
 }
 
@@ -71,8 +71,9 @@ impl Extractor for LearnedReader {
             read.facts.retain(|fact| fact.predicate != CONSTRAINT || mean(&words, &fact.span) >= STANDING_MIN);
             let taken = Taken::by(&read);
             let found = found(reading, &words);
-            let free = found.iter().filter(|piece| taken.leaves(&piece.range));
-            read.facts.extend(free.filter_map(|piece| remark(reading, piece)).collect::<Vec<_>>());
+            let free: Vec<Piece> = found.into_iter().filter(|piece| taken.leaves(&piece.range)).collect();
+            let free = completed(reading.text, &words, &free, &taken.aside);
+            read.facts.extend(free.iter().filter_map(|piece| remark(reading, piece)));
         }
         Ok(read)
     }

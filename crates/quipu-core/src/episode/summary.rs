@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::reading::{Reading, SpokenSentence};
 use super::words::english;
+use crate::beginning::beginning;
 use crate::source::Role;
 
 /// Maximum number of sentences of a summary.
@@ -194,11 +195,7 @@ fn joined(reading: &Reading<'_>, chosen: &[usize], named: bool, between: &str) -
 
 /// Truncates to `max` characters, at a word and with "…".
 fn clipped(text: &str, max: usize) -> String {
-    let Some((end, _)) = text.char_indices().nth(max) else { return text.to_owned() };
-    let room = text[..end].char_indices().last().map_or(0, |(at, _)| at);
-    let kept = &text[..room];
-    let word = kept.rfind(char::is_whitespace).filter(|at| at * 2 > room).unwrap_or(room);
-    format!("{}…", kept[..word].trim_end())
+    if text.chars().count() <= max { text.to_owned() } else { format!("{}…", beginning(text, max - 1)) }
 }
 
 /// A title of at most [`TITLE_WORDS_MAX`] words: the first clause of the best chosen sentence that is short enough and

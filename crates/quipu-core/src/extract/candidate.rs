@@ -65,7 +65,7 @@ pub struct Extraction {
     /// Tasks, goals and problems found by a language model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub task_claims: Vec<ModelTask>,
-    /// Items that rules have read in this source and a language model rejects.
+    /// Facts that rules have read in this source, and that a language model or newer rules do not read there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub misread: Vec<ItemId>,
     /// Operations of a language model that were rejected.

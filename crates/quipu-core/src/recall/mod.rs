@@ -244,7 +244,7 @@ fn stages(
     let words = index.words.score(&plan.terms);
     let (first, last) = index.days.unwrap_or_default();
     let mut dates = Agreements::new(&plan.dates, first, last);
-    plan.intervals.iter().filter(|_| plan.dates.is_empty()).for_each(|interval| dates.add_interval(interval));
+    plan.intervals.iter().filter(|_| plan.dates.is_empty()).for_each(|interval| dates.add_interval(interval, last));
     let vector = meaning.vector.as_ref().and_then(|vector| index.dense.query(vector));
     let known = plan.terms.iter().zip(&words.figures);
     let codes = known.filter(|(term, figure)| figure.texts > 0 && rank::score::is_code(term));

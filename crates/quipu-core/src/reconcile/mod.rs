@@ -127,7 +127,7 @@ pub fn decide(
         core: core_map::Draft::of(case.memory.core(), case.memory.schema()),
     };
     for fact in &found.misread {
-        work.misread(*fact, &found.claims);
+        work.misread(*fact, found);
     }
     for candidate in &found.facts {
         work.fact(candidate);

@@ -5,25 +5,36 @@ use super::facts::{Claim, outcome, slot_of};
 use super::gate::{self, Verdict};
 use super::same::same_value;
 use crate::event::Trust;
-use crate::extract::Stance;
 use crate::extract::window::{ModelClaim, ModelTask, RefusedOperation};
+use crate::extract::{Extraction, FactCandidate, REMARK, Stance};
 use crate::id::ItemId;
-use crate::item::{DerivedChange, Fact, FactChange, FactStatus, FactType, ReviewKind};
+use crate::item::{DerivedChange, Evidence, Fact, FactChange, FactStatus, FactType, ReviewKind};
 
 /// Least confidence of a fact confirmed by a person, which only a person can undo.
 const CONFIRMED_MIN: f64 = 0.95;
 
 impl DecisionDraft<'_> {
-    /// Corrects a fact that the rules misread in this source according to the model, and restores the facts it had
-    /// ended. Facts that the model also claims, that rest on other sources, or that a person confirmed are kept.
-    pub(super) fn misread(&mut self, fact: ItemId, claims: &[ModelClaim]) {
+    /// Corrects a fact that was misread in this source according to a model or to newer rules, and restores the facts
+    /// it had ended. Facts that the new reading also states, that rest on other sources, or that a person confirmed are
+    /// kept.
+    pub(super) fn misread(&mut self, fact: ItemId, found: &Extraction) {
         let Some(held) = self.view.fact(fact).filter(Fact::is_active) else { return };
         let own = held.evidence.iter().all(|place| place.source == self.case.source) && !held.evidence.is_empty();
-        if !own || is_confirmed(&held) || claims.iter().any(|claim| self.says(claim, &held)) {
+        let is_claimed = found.claims.iter().any(|claim| self.says(claim, &held));
+        let states = |candidate: &FactCandidate| {
+            !matches!(candidate.stance, Stance::Held | Stance::Ended | Stance::Denied)
+                && self.is_about(candidate, &held)
+        };
+        if !own || is_confirmed(&held) || is_claimed || found.facts.iter().any(states) {
             return;
         }
         let Some(evidence) = held.evidence.first().copied() else { return };
         self.core.take(self.case.predicates, &held);
+        let past = |candidate: &&FactCandidate| candidate.stance == Stance::Held && self.is_about(candidate, &held);
+        if let Some(past) = found.facts.iter().find(past) {
+            self.settle(fact, FactStatus::Superseded, past.valid_to.or(Some(self.case.said_at())), evidence);
+            return self.report.ended.push(outcome(&held, "held until then"));
+        }
         let (status, place) = (Some(FactStatus::Corrected), Some(evidence));
         self.draw(DerivedChange::FactChanged(FactChange { status, evidence: place, ..FactChange::of(fact) }));
         self.report.ended.push(outcome(&held, "was misread"));
@@ -43,11 +54,18 @@ impl DecisionDraft<'_> {
 
     /// True if a claim states the fact.
     fn says(&self, claim: &ModelClaim, fact: &Fact) -> bool {
-        let predicate = self.case.predicates.get(&claim.candidate.predicate);
-        let same = slot_of(predicate, &claim.candidate) == fact.slot
-            && same_value(&claim.candidate.object, &fact.object)
-            && !matches!(claim.candidate.stance, Stance::Ended | Stance::Denied);
-        same || claim.target == Some(fact.id)
+        let is_stated = !matches!(claim.candidate.stance, Stance::Ended | Stance::Denied);
+        is_stated && self.is_about(&claim.candidate, fact) || claim.target == Some(fact.id)
+    }
+
+    /// True if a candidate has the fact's value; a remark also if it shares words with the fact.
+    fn is_about(&self, candidate: &FactCandidate, fact: &Fact) -> bool {
+        let predicate = self.case.predicates.get(&candidate.predicate);
+        let own = self.case.evidence(&candidate.span);
+        let overlaps = |place: &Evidence| place.start < own.end && own.start < place.end;
+        slot_of(predicate, candidate) == fact.slot
+            && (same_value(&candidate.object, &fact.object)
+                || candidate.predicate == REMARK && fact.evidence.iter().any(overlaps))
     }
 
     pub(super) fn claim_of_model(&mut self, told: &ModelClaim) {

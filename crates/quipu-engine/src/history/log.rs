@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
+use quipu_core::beginning::beginning;
 use quipu_core::event::{Actor, Change, Event, SourceKind, Trust};
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::item::DerivedChange;
@@ -186,7 +187,7 @@ pub(crate) fn summary(changes: &[Option<Change>]) -> String {
     match present.as_slice() {
         [] => "erased".to_owned(),
         [Change::SourceRecorded(source)] => {
-            let quote: String = source.text.chars().take(QUOTE_CHARS).collect();
+            let quote = beginning(&source.text, QUOTE_CHARS);
             let dots = if quote.len() < source.text.len() { "…" } else { "" };
             format!("{}: \"{}{dots}\"", source.speaker(), quote)
         }

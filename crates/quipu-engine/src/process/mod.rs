@@ -4,5 +4,6 @@ pub(crate) mod deadline;
 pub(crate) mod extract_with_model;
 pub(crate) mod maintain;
 pub(crate) mod pipeline;
+pub(crate) mod reread;
 pub(crate) mod understand;
 pub(crate) mod unread;

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::files::{self, VaultOptions};
 use crate::memory::{OpenMemory, checkpoint};
 use crate::process::extract_with_model::{self, ExtractWithModelOptions, ModelReading};
-use crate::process::understand::Reread;
+use crate::process::reread::Reread;
 use crate::process::unread;
 use crate::read::hits;
 use crate::sessions::episodes;

@@ -11,25 +11,23 @@ use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, Idempotency, Origin, Trust};
 use quipu_core::extract::{Extraction, FactCandidate, REMARK, Reading, USER};
 use quipu_core::guard::Echo;
-use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
+use quipu_core::id::{EventId, ItemId, ItemKind, Seq};
 use quipu_core::ledger;
 use quipu_core::memory::HeldSource;
 use quipu_core::predicate::normal;
 use quipu_core::reconcile::{self, OutcomeKind, ReconcileInput, Understanding};
 use quipu_core::source::Role;
-use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::lock::before_slow_call;
-use crate::memory::checkpoint;
 use crate::memory::commit;
 use crate::memory::{OpenMemory, State};
 use crate::ports::Extractor;
 use crate::write::novelty::{self, Values};
 
 /// Candidates decided on in one event; their changes stay far below the limit of an event.
-const CANDIDATES_PER_EVENT: usize = 40;
+pub(crate) const CANDIDATES_PER_EVENT: usize = 40;
 /// Native id of a source that contains ready-made items line by line, from which nothing is extracted.
 pub(crate) const WRITTEN: &str = "write";
 /// Prefix of the rationale of an extraction.
@@ -90,14 +88,12 @@ pub(crate) fn record(
     cause: &Cause,
 ) -> Result<Understanding> {
     let mut all = Understanding::default();
-    let echo = open.echo();
     for (number, part) in parts(candidates).into_iter().enumerate().filter(|(_, part)| !(found.done)(part)) {
         let mut report = Understanding::default();
         let work_out = |state: &State, report: &mut Understanding| {
-            let Some(held) = state.memory.get(found.source) else { return Vec::new() };
-            let (changes, understood) = decide(engine, (&echo, &open.values), &state.memory, held, &part);
+            let (draft, understood) = plan(engine, open, &state.memory, found, cause, &part);
             *report = understood;
-            if changes.is_empty() { Vec::new() } else { vec![draft(found.reader, held, cause, changes)] }
+            draft.into_iter().collect()
         };
         let claimed = part.claims.iter().map(|claim| &claim.candidate);
         let candidates: Vec<FactCandidate> = part.facts.iter().chain(claimed).cloned().collect();
@@ -117,6 +113,20 @@ pub(crate) fn record(
         all.extend(report);
     }
     Ok(all)
+}
+
+/// Decides on one portion in a memory: the event to record, if any, and a report.
+pub(crate) fn plan(
+    engine: &Engine,
+    open: &OpenMemory,
+    memory: &Memory,
+    found: &SourceReading<'_>,
+    cause: &Cause,
+    part: &Extraction,
+) -> (Option<Draft>, Understanding) {
+    let Some(held) = memory.get(found.source) else { return Default::default() };
+    let (changes, understood) = decide(engine, (&open.echo(), &open.values), memory, held, part);
+    ((!changes.is_empty()).then(|| draft(found.reader, held, cause, changes)), understood)
 }
 
 /// The idempotency key of a portion of a first reading, so that several processes record it once. `None` for a repeated
@@ -169,7 +179,7 @@ impl Page {
 
     /// Runs the extractor. Remarks are dropped unless the source is a turn of the user, who did not say the text of a
     /// document.
-    fn read(&self, extractor: &dyn Extractor) -> Result<Extraction> {
+    pub(crate) fn read(&self, extractor: &dyn Extractor) -> Result<Extraction> {
         let mut found = extractor.read(&self.reading()).map_err(|error| Error::Unavailable(error.to_string()))?;
         found.facts.retain(|fact| self.is_own_turn || fact.predicate != REMARK);
         Ok(found)
@@ -205,7 +215,7 @@ fn known(engine: &Engine, memory: &Memory) -> Vec<String> {
 }
 
 /// Splits the candidates of a source into portions of one event each.
-fn parts(mut found: Extraction) -> Vec<Extraction> {
+pub(crate) fn parts(mut found: Extraction) -> Vec<Extraction> {
     let mut all = Vec::new();
     loop {
         let part = Extraction {
@@ -321,38 +331,6 @@ fn blank_outside(text: &str, kept: &[Range<usize>]) -> String {
         from = range.end;
     }
     String::from_utf8(bytes).unwrap_or_default()
-}
-
-/// Result of [`reread`].
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Reread {
-    /// Sources read.
-    pub sources: u64,
-    /// What was recorded from them.
-    pub understood: Understanding,
-}
-
-/// Extracts again from every source, in the order of the ledger, except where a person has reverted an extraction.
-///
-/// Facts that are known already change nothing, so this may be run at any time: after a revert that orphaned later
-/// statements, after an interrupted import, or with a better extractor.
-///
-/// # Errors
-/// As for every append.
-pub fn reread(engine: &Engine, user: &UserId) -> Result<Reread> {
-    let open = engine.open(user)?;
-    let taken_back = sources_taken_back(&open)?;
-    let sources: Vec<ItemId> = {
-        let state = open.read();
-        state.memory.sources().iter().map(|held| held.source.id).filter(|id| !taken_back.contains(id)).collect()
-    };
-    let mut all = Reread::default();
-    for source in sources {
-        all.understood.extend(understand(engine, &open, source, &Cause::default())?);
-        all.sources += 1;
-    }
-    checkpoint::after_append(engine, &open, true, &mut |_| {});
-    Ok(all)
 }
 
 /// Sources whose extraction a person has reverted; reading them again would undo that.

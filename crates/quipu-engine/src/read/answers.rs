@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 use quipu_core::Memory;
+use quipu_core::beginning::beginning;
 use quipu_core::event::Trust;
 use quipu_core::id::{ItemId, ItemKind, Seq};
 use quipu_core::item::{Evidence, Fact, FactStatus, Hits, Task};
@@ -342,7 +343,7 @@ pub(crate) fn left_out(memory: &Memory, out: &stages::LeftOut) -> OmittedAnswer 
     let source = &memory.sources()[out.ordinal as usize].source;
     OmittedAnswer {
         id: source.id,
-        text: source.text.chars().take(EXCERPT_CHARS).collect(),
+        text: beginning(&source.text, EXCERPT_CHARS).to_owned(),
         score: out.score,
         contributions: out.contributions,
         reason: out.reason,

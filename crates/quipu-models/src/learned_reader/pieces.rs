@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::wording::is_join;
+
 /// A piece contains a word whose probability of being kept is above this.
 const HIGH: f32 = 0.5;
 /// A piece consists of words whose probability of being kept is above this.
@@ -79,6 +81,129 @@ pub(super) fn pieces(text: &str, words: &[Word]) -> Vec<Piece> {
     joined.retain(|piece| piece.words.len() >= WORDS_MIN && BYTES.contains(&piece.range.len()));
     joined
 }
+
+/// The pieces with what makes them understandable on their own.
+///
+/// Two adjacent pieces of a sentence are one if the second has no subject of its own ("he has a new post, | starts after
+/// Christmas"). A piece that begins with somebody who is named before ("his name's Des") begins with the sentence before
+/// it. Words at the end that only lead over to what follows ("… and I", "… so") are left out. Nothing is added from the
+/// ranges in `aside`.
+pub(super) fn completed(text: &str, words: &[Word], pieces: &[Piece], aside: &[Range<usize>]) -> Vec<Piece> {
+    let sentences = sentences(text, words);
+    let mut all: Vec<Piece> = Vec::new();
+    for piece in pieces {
+        let mut piece = piece.clone();
+        let own = sentences.iter().position(|sentence| sentence.contains(&piece.words.start));
+        let Some(own) = own else { continue };
+        let first = first_words(text, words, &piece.words);
+        if first.first().is_some_and(|word| refers_back(word)) || first.get(1).is_some_and(|word| refers_back(word)) {
+            let before = own.checked_sub(1).map(|before| sentences[before].clone());
+            let start = if piece.words.start > sentences[own].start {
+                Some(sentences[own].start)
+            } else {
+                before
+                    .filter(|before| before.end == piece.words.start && !breaks(text, words, before.end))
+                    .map(|before| before.start)
+            };
+            if let Some(start) = start {
+                let range = words[start].range.start..piece.range.end;
+                let touches = |other: &Range<usize>| other.start < range.end && range.start < other.end;
+                if range.len() <= WITH_CONTEXT_BYTES_MAX && !aside.iter().any(touches) {
+                    piece = Piece { range, words: start..piece.words.end, ..piece };
+                }
+            }
+        }
+        trim_end(text, words, &sentences, &mut piece);
+        match all.last_mut() {
+            Some(last) if last.words.end > piece.words.start => *last = join(last, &piece),
+            Some(last)
+                if last.words.end == piece.words.start
+                    && sentences
+                        .iter()
+                        .any(|one| one.contains(&last.words.start) && one.contains(&piece.words.start))
+                    && !first.first().is_some_and(|word| is_subject(text, words, &piece, word))
+                    && last.range.len() + piece.range.len() <= WITH_CONTEXT_BYTES_MAX =>
+            {
+                *last = join(last, &piece);
+            }
+            _ => all.push(piece),
+        }
+    }
+    all
+}
+
+/// Maximum length of a piece with its context, in bytes.
+const WITH_CONTEXT_BYTES_MAX: usize = 240;
+
+/// The first two words in lower case, without punctuation and without words that join ("and", "so").
+fn first_words(text: &str, words: &[Word], of: &Range<usize>) -> Vec<String> {
+    let lower = words[of.clone()].iter().map(|word| bare(&text[word.range.clone()]));
+    lower.skip_while(|word| is_join(word)).take(2).collect()
+}
+
+/// A word in lower case, with its apostrophes as ASCII, without other punctuation around it.
+fn bare(word: &str) -> String {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    word.replace('\u{2019}', "'")
+}
+
+/// True for pronouns that stand for somebody or something said before.
+fn refers_back(word: &str) -> bool {
+    let stem = word.split('\'').next().unwrap_or(word);
+    matches!(
+        stem,
+        "he" | "she"
+            | "they"
+            | "his"
+            | "her"
+            | "their"
+            | "him"
+            | "them"
+            | "hes"
+            | "shes"
+            | "theyre"
+            | "theyve"
+            | "theyd"
+    )
+}
+
+/// True if a piece that begins with the word has its own subject.
+fn is_subject(text: &str, words: &[Word], piece: &Piece, word: &str) -> bool {
+    let stem = word.split('\'').next().unwrap_or(word);
+    let is_name = text[words[piece.words.start].range.clone()].starts_with(char::is_uppercase);
+    is_name || SUBJECTS.contains(&stem)
+}
+
+/// Beginnings of clauses with a subject of their own.
+const SUBJECTS: [&str; 38] = [
+    "i", "im", "ive", "id", "ill", "we", "weve", "were", "you", "youre", "my", "our", "your", "the", "a", "an", "this",
+    "that", "thats", "these", "those", "there", "theres", "some", "all", "both", "no", "one", "two", "mum", "mom",
+    "dad", "everyone", "nobody", "someone", "people", "another", "it",
+];
+
+/// Leaves out words at the end that lead over to what follows in the sentence: "… and I", "… so".
+fn trim_end(text: &str, words: &[Word], sentences: &[Range<usize>], piece: &mut Piece) {
+    let last = piece.words.end - 1;
+    let goes_on = sentences.iter().any(|one| one.contains(&last) && one.end > piece.words.end);
+    if !goes_on {
+        return;
+    }
+    let from = piece.words.end.saturating_sub(LEADING_OVER_MAX).max(piece.words.start + WORDS_MIN);
+    let join = (from..piece.words.end).find(|&at| {
+        let word = bare(&text[words[at].range.clone()]);
+        matches!(
+            word.as_str(),
+            "and" | "but" | "so" | "or" | "because" | "cos" | "cause" | "if" | "when" | "which" | "that"
+        )
+    });
+    if let Some(join) = join {
+        piece.words.end = join;
+        piece.range.end = words[join - 1].range.end;
+    }
+}
+
+/// Maximum number of words that [`trim_end`] leaves out.
+const LEADING_OVER_MAX: usize = 2;
 
 /// True if a line ends before the word.
 fn breaks(text: &str, words: &[Word], at: usize) -> bool {
@@ -212,6 +337,56 @@ mod tests {
         assert_eq!(kept("on new tablets. 5mg, every morning.", "B##B##"), ["on new tablets. 5mg, every morning."]);
         assert_eq!(kept("on new tablets.\n5mg, every single morning", "B##B###"), ["5mg, every single morning"]);
         assert_eq!(kept("job hunt status", "###"), Vec::<String>::new());
+    }
+
+    /// As [`kept`], completed.
+    fn completed_of(text: &str, marks: &str) -> Vec<String> {
+        let ranges = words(text);
+        assert_eq!(ranges.len(), marks.chars().count(), "{text}");
+        let word = |(range, mark): (Range<usize>, char)| {
+            let (keep, begin) = match mark {
+                '#' => (0.9, 0.1),
+                'B' => (0.9, 0.9),
+                _ => (0.02, 0.1),
+            };
+            Word { range, keep, begin }
+        };
+        let words: Vec<Word> = ranges.into_iter().zip(marks.chars()).map(word).collect();
+        let found = completed(text, &words, &pieces(text, &words), &[]);
+        found.into_iter().map(|piece| text[piece.range].to_owned()).collect()
+    }
+
+    #[test]
+    fn a_piece_has_its_subject() {
+        // Two pieces of a sentence, the second without a subject
+        let text = "he has a new post in Leeds, starts right after Christmas";
+        assert_eq!(completed_of(text, "#######B###"), [text]);
+        let text = "we sold the old car and my brother bought a bike";
+        assert_eq!(completed_of(text, "#####B#####"), ["we sold the old car", "and my brother bought a bike"]);
+        // Somebody who is named in the sentence before, whether it is kept or not
+        let text = "I must write to a driver. his name's Des and he swaps shifts";
+        assert_eq!(completed_of(text, "------#######"), [text]);
+        assert_eq!(completed_of(text, "#############"), [text]);
+        // Not over the end of a line
+        assert_eq!(
+            completed_of("I must write to a driver\nhis name is Des now", "------#####"),
+            ["his name is Des now"]
+        );
+        // Nor if it becomes too long
+        let long = format!("{} ends. she lives in the south now", "word ".repeat(60).trim_end());
+        let marks = format!("{}######", "-".repeat(61));
+        assert_eq!(completed_of(&long, &marks), ["she lives in the south now"]);
+    }
+
+    #[test]
+    fn a_piece_does_not_end_with_words_that_lead_over_to_the_next() {
+        let text = "I do the rotas at the depot and I need a polite email";
+        assert_eq!(completed_of(text, "#########----"), ["I do the rotas at the depot"]);
+        let text = "mum lives in Rhyl so its a big deal";
+        assert_eq!(completed_of(text, "#####----"), ["mum lives in Rhyl"]);
+        // At the end of a sentence they may say something
+        let text = "Leila gets sick on the bus so no.";
+        assert_eq!(completed_of(text, "########"), [text]);
     }
 
     #[test]

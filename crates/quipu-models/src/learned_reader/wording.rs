@@ -3,6 +3,11 @@
 /// Words that only connect a piece with the preceding one.
 const JOINS: [&str; 9] = ["also", "and", "but", "anyway", "so", "oh", "well", "btw", "plus"];
 
+/// True for a word, in lower case, that only connects a piece with the preceding one.
+pub(super) fn is_join(word: &str) -> bool {
+    JOINS.contains(&word)
+}
+
 /// Length of the connecting words at the beginning, in bytes.
 pub(super) fn lead_in(text: &str) -> usize {
     let mut skipped = 0;

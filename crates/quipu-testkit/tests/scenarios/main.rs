@@ -17,6 +17,7 @@ mod packing;
 mod reading;
 mod remarks;
 mod repeating;
+mod rereading;
 mod retrying;
 mod reverting;
 mod rewording;

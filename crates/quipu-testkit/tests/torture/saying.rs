@@ -14,8 +14,8 @@ use quipu_engine::{
     Budget, ConsolidateOptions, EntryPoint, EvolveOptions, ExtractWithModelOptions, IngestOptions, MaintainOptions,
     MemoryRef, MigrateOptions, RememberOptions, Result, SummarizeOptions, Until, Utterance, WriteRequest, compact,
     consolidate, due, end_session, evolve, extract_with_model, flush_hits, ingest, ingest_given, keep_hits, maintain,
-    maintain_while, maintained_at, migrate, process, reading_cost, reflect, remember, remember_all, reread,
-    set_base_truth, summarize, tell_episodes, unset_base_truth, write,
+    maintain_while, maintained_at, migrate, preview_reread, process, reading_cost, reflect, remember, remember_all,
+    reread, set_base_truth, summarize, tell_episodes, unset_base_truth, write,
 };
 use serde_json::json;
 
@@ -57,6 +57,10 @@ pub(crate) const VERBS: &[Verb] = &[
     verb("reread", 8, |w| {
         let user = w.user();
         reread(w.engine, &user).map(drop)
+    }),
+    verb("preview_reread", 4, |w| {
+        let user = w.user();
+        preview_reread(w.engine, &user).map(drop)
     }),
     verb("extract_with_model", 10, |w| {
         let user = w.user();

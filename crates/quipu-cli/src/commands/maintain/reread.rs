@@ -12,6 +12,9 @@ use crate::settings::{ModelRole, Settings};
 
 #[derive(Debug, Args)]
 pub(crate) struct RereadArgs {
+    /// Show what would change, and change nothing
+    #[arg(long, conflicts_with_all = ["unread", "with_model"])]
+    pub(crate) dry_run: bool,
     /// Only messages that were never read because a command was interrupted
     #[arg(long)]
     pub(crate) unread: bool,
@@ -25,6 +28,16 @@ pub(crate) struct RereadArgs {
 
 pub(super) fn reread(context: &CommandContext<'_>, args: &RereadArgs) -> Result<()> {
     let (engine, user) = (&context.engine, &context.user);
+    if args.dry_run {
+        let preview = quipu_engine::preview_reread(engine, user)?;
+        return context.printer.report(&preview, |preview| {
+            let sources = render::counted(preview.sources as usize, ["source", "sources"]);
+            format!(
+                "{sources} would be read again. The memory would differ:\n{}",
+                render::difference(&preview.difference)
+            )
+        });
+    }
     let found = if args.unread {
         let done = quipu_engine::process(engine, user, Until::Extracted, &Budget::default())?;
         for fault in &done.failed {

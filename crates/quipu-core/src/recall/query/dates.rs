@@ -96,18 +96,24 @@ impl Agreements {
     }
 
     /// Adds an interval such as "yesterday", "last spring" or "two weeks ago", scored like an explicit day, month or
-    /// year. "Recently" is ignored: people also say it of what they have just heard of.
-    pub(in crate::recall) fn add_interval(&mut self, interval: &Interval) {
+    /// year. One without an end, "since Monday", extends to the newest day, and one without a start covers all days
+    /// before its end. "Recently" is ignored: people also say it of what they have just heard of.
+    pub(in crate::recall) fn add_interval(&mut self, interval: &Interval, newest: i32) {
         if interval.vague {
             return;
         }
         if let Some(day) = interval.only_day() {
             return add_day(&mut self.0, day.year(), day.month(), day.day());
         }
-        if let (Some(from), Some(last)) = (interval.from, interval.until.and_then(|until| until.yesterday().ok())) {
-            let value = if day_of(last) - day_of(from) <= MONTH_DAYS { 0.8 } else { 0.3 };
-            add_stretch(&mut self.0, Some(from), Some(last), value);
-        }
+        let first = interval.from.map(day_of);
+        let last = match interval.until {
+            Some(until) => until.yesterday().ok().map(day_of),
+            None => Some(newest),
+        };
+        let Some(last) = last.filter(|last| first.is_none_or(|first| first <= *last)) else { return };
+        let is_month = first.is_some_and(|first| last - first <= MONTH_DAYS);
+        let value = if is_month { 0.8 } else { 0.3 };
+        self.0.push(Agreement { first: first.unwrap_or(i32::MIN), last, value });
     }
 
     pub(in crate::recall) fn is_empty(&self) -> bool {

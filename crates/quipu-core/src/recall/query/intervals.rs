@@ -69,6 +69,22 @@ pub(in crate::recall) fn places(text: &str, words: &[TextToken], today: Option<D
     relative.into_iter().map(|(range, _)| range).chain(written).collect()
 }
 
+/// Ranges of the words that name a time only from today's point of view and begin before it: "yesterday", "last week",
+/// "two days ago". In a message the same words mean another day, so they must not be compared as words. Seasons and
+/// months are not included, because they also say what a day was like.
+pub(in crate::recall) fn passing(text: &str, words: &[TextToken], today: Date) -> Vec<Range<usize>> {
+    let reader = Reader { words, today };
+    let keeps = |word: &TextToken| season(&word.lower).is_some() || MONTHS.contains(&word.lower.as_str());
+    let is_passing = |range: &Range<usize>, interval: &Interval| {
+        reader.relative(range.start).is_some()
+            && !interval.vague
+            && interval.from.is_some_and(|from| from < today)
+            && !words[range.clone()].iter().any(keeps)
+    };
+    let found = named(text, words, today).into_iter();
+    found.filter(|(range, interval)| is_passing(range, interval)).map(|(range, _)| range).collect()
+}
+
 /// The intervals, each with the range of its words.
 fn named(text: &str, words: &[TextToken], today: Date) -> Vec<(Range<usize>, Interval)> {
     let reader = Reader { words, today };
@@ -105,6 +121,9 @@ enum Unit {
 
 /// Larger counts are ignored as implausible.
 const COUNT_MAX: i32 = 1_000;
+
+/// Words of questions about the past.
+const LOOKS_BACK: [&str; 8] = ["did", "was", "were", "had", "happened", "said", "told", "went"];
 
 /// Number of days "recently" covers.
 const RECENT_DAYS: i32 = 30;
@@ -186,7 +205,10 @@ impl Reader<'_> {
             }
             "last" | "past" | "previous" | "this" | "next" | "current" => self.beside(at),
             "in" | "during" | "over" => self.season_alone(at),
-            _ => self.ago(at).or_else(|| self.season_of_year(at)),
+            word => match weekday(word) {
+                Some(day) => Some((1, self.weekday_alone(at, day)?)),
+                None => self.ago(at).or_else(|| self.season_of_year(at)),
+            },
         }
     }
 
@@ -315,6 +337,18 @@ impl Reader<'_> {
             _ => self.monday()?.checked_add(i32::from(day.to_monday_zero_offset()).days()).ok()?,
         };
         Interval::day(found)
+    }
+
+    /// "since Monday", "what did I do on Monday?": the latest before today; in a question that looks ahead, the next one.
+    /// Without "on" or the like ("my Monday class"), it names no time.
+    fn weekday_alone(&self, at: usize, day: Weekday) -> Option<Interval> {
+        let role = self.before(at, 1);
+        let looks_back = self.words.iter().any(|word| LOOKS_BACK.contains(&word.lower.as_str()));
+        match role {
+            "since" | "after" => self.weekday(day, -1),
+            "on" | "before" | "until" | "till" => self.weekday(day, if looks_back { -1 } else { 1 }),
+            _ => None,
+        }
     }
 
     fn monday(&self) -> Option<Date> {

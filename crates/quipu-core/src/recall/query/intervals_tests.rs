@@ -38,6 +38,10 @@ fn questions_name_stretches_of_time() {
         ("last Monday", "2026-05-11"),
         ("last Wednesday", "2026-05-06"),
         ("next Friday", "2026-05-15"),
+        ("since Monday", "since 2026-05-11"),
+        ("What did I do on Friday?", "2026-05-08"),
+        ("What is on Friday?", "2026-05-15"),
+        ("my Friday class", ""),
         ("last night", "2026-05-12"),
         ("this morning", "2026-05-13"),
         ("three days ago", "2026-05-10"),
@@ -97,5 +101,29 @@ fn the_edges_of_the_calendar_are_no_crash() {
         for text in ["yesterday", "tomorrow", "last winter", "1000 years ago", "next year", "in June", "last month"] {
             intervals(text, &words(text), today);
         }
+    }
+}
+
+#[test]
+fn words_of_a_passing_time_are_told_from_those_that_describe_it() {
+    for (text, expected) in [
+        ("What happened yesterday?", vec!["yesterday"]),
+        ("how was the day before yesterday", vec!["day before yesterday"]),
+        ("What did I do two days ago, and last week?", vec!["two days ago", "last week"]),
+        ("What did I do on Friday?", vec!["Friday"]),
+        ("over the last few days", vec!["last few days"]),
+        ("What did we do last summer, or in June?", vec![]),
+        ("What did I eat last March?", vec![]),
+        ("Suggest a restaurant for tonight", vec![]),
+        ("What is planned for tomorrow and next week?", vec![]),
+        ("Have I slept well lately?", vec![]),
+        ("What did I say on 8 May 2023?", vec![]),
+    ] {
+        let words = words(text);
+        let (year, month, day) = TODAY;
+        let found = passing(text, &words, date(year, month, day));
+        let found: Vec<&str> =
+            found.iter().map(|range| &text[words[range.start].start..words[range.end - 1].end]).collect();
+        assert_eq!(found, expected, "{text}");
     }
 }

@@ -133,7 +133,7 @@ impl QueryPlan {
         named.sort_unstable();
         named.dedup();
         let dates = dates::named_dates(&query.text);
-        let today = query.now.map(|now| now.to_zoned(TimeZone::UTC).date());
+        let today = day(query.now);
         let intervals = today.map(|today| intervals::intervals(&query.text, &words, today)).unwrap_or_default();
         let ever = Some(Validity::Ever).filter(|_| negation.over);
         let validity = query.validity.or(ever).unwrap_or_else(|| validity(&words, &intervals, today));
@@ -161,7 +161,7 @@ impl QueryPlan {
             asks_when: when::asks_when(&words),
             form: QuestionForm::of(&query.text),
             now: query.now,
-            first_person_text: first_person(&query.text, &words, &said_of(&words, &mentions)),
+            first_person_text: first_person(&query.text, &words, &said_of(&words, &mentions), today),
             speaks: only,
             about,
             near: middle(validity),
@@ -229,7 +229,7 @@ impl QueryPlan {
             let mut places = said_of(words, mentions);
             places.extend(own.iter().cloned());
             places.sort_by_key(|place| place.start);
-            self.first_person_text = first_person(&self.text, words, &places);
+            self.first_person_text = first_person(&self.text, words, &places, day(self.now));
         }
         let names: Vec<String> =
             own.iter().cloned().flat_map(|place| words[place].iter().filter_map(term_of)).collect();
@@ -382,19 +382,41 @@ fn said_of(words: &[TextToken], mentions: &[Mention]) -> Vec<Range<usize>> {
 }
 
 /// Replaces `Anna's` by `my` and `Anna` by `I`, since turns are in the first person. With two names both are replaced,
-/// which measured better than leaving them.
-fn first_person(text: &str, words: &[TextToken], places: &[Range<usize>]) -> String {
+/// which measured better than leaving them. Words such as "yesterday" are left out ([`intervals::passing`]), unless
+/// hardly anything else is asked.
+fn first_person(text: &str, words: &[TextToken], named: &[Range<usize>], today: Option<Date>) -> String {
+    let mut passing = today.map(|today| intervals::passing(text, words, today)).unwrap_or_default();
+    if passing.iter().map(Range::len).sum::<usize>() + OTHER_WORDS_MIN > words.len() {
+        passing.clear();
+    }
+    let times = passing.iter().map(|place| (place, true));
+    let mut places: Vec<_> = named.iter().map(|place| (place, false)).chain(times).collect();
+    places.sort_by_key(|(place, _)| place.start);
     let mut said = String::with_capacity(text.len());
     let mut copied = 0;
-    for place in places {
+    for (place, is_time) in places {
         let (first, last) = (&words[place.start], &words[place.end - 1]);
-        said.push_str(&text[copied..first.start]);
-        said.push_str(if last.is_possessive() { "my" } else { "I" });
+        if first.start < copied {
+            continue;
+        }
+        let before = &text[copied..first.start];
+        said.push_str(if is_time { before.trim_end() } else { before });
+        if !is_time {
+            said.push_str(if last.is_possessive() { "my" } else { "I" });
+        }
         copied = last.end_possessive;
     }
     said.push_str(&text[copied..]);
     said
 }
+
+/// The day of a moment, in UTC.
+fn day(at: Option<Timestamp>) -> Option<Date> {
+    at.map(|at| at.to_zoned(TimeZone::UTC).date())
+}
+
+/// Minimum number of words that must be left in a question when those of a time are taken out.
+const OTHER_WORDS_MIN: usize = 2;
 
 /// Phrases that ask for the past at any time.
 const HISTORY: [&[&str]; 5] =
