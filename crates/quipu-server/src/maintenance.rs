@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use quipu_core::id::UserId;
+use quipu_engine::ports::AbandonedLease;
 use quipu_engine::{Engine, MaintainOptions, MaintenanceReport, maintain_while};
 use serde::Serialize;
 use tokio::sync::watch;
@@ -176,8 +177,37 @@ impl Maintenance {
         }
     }
 
+    /// Takes over leases whose holder died. This work does not wait for requests to finish.
+    pub(crate) fn take_over(&self, leases: Vec<AbandonedLease>) {
+        if self.options.enabled && self.only.is_none() {
+            self.policy().take_over(leases);
+        }
+    }
+
+    /// Begins a sweep over all users now.
+    pub(crate) fn sweep_now(&self) {
+        self.policy().sweep_now();
+    }
+
+    /// Continues the work under an abandoned lease, and forgets the lease.
+    fn continue_abandoned(&self, lease: &AbandonedLease, job: &Job) {
+        tracing::info!(lease = lease.name, "a server died; its work is taken over");
+        self.metrics.takeovers.inc();
+        self.do_job(job, &|| false);
+        let registry = self.engine.store().registry();
+        // What is not forgotten is found again.
+        if let Some(Err(error)) = registry.map(|registry| registry.forget(lease)) {
+            tracing::warn!(%error, "an abandoned lease cannot be forgotten");
+        }
+    }
+
     /// One check, and at most one run.
     fn round(&self, is_busy: &dyn Fn() -> bool) {
+        let abandoned = self.policy().next_abandoned();
+        if let Some((lease, job)) = abandoned {
+            self.continue_abandoned(&lease, &job);
+            return;
+        }
         if is_busy() {
             return;
         }

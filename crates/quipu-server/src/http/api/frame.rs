@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, RawPathParams, Request, State};
@@ -15,7 +16,7 @@ use quipu_core::id::{Seq, UserId};
 use quipu_core::limit;
 use quipu_engine::ports::Scope;
 use quipu_engine::versions::When;
-use quipu_engine::{Announced, Engine, EntryPoint, Error, MemoryRef};
+use quipu_engine::{Announced, Engine, EntryPoint, Error, Freshness, MemoryRef};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -228,6 +229,11 @@ impl Route {
         Self { is_live: true, ..self }
     }
 
+    /// True if it reads or writes memories, so that a request may say how current they must be.
+    pub(super) fn uses_memory(&self) -> bool {
+        !self.path.starts_with("/keys")
+    }
+
     /// True if it can stream events.
     pub(super) fn is_live(&self) -> bool {
         self.is_live
@@ -390,6 +396,7 @@ async fn run(
     let (parts, body) = request.into_parts();
     met.caller.must(route.scope)?;
     let (idempotency_key, expected) = conditions(route, &parts.headers)?;
+    let freshness = freshness(route, &parts.headers)?;
     if let Some(user) = path.get("user_id") {
         // Checked first: a caller who may not access a user learns nothing about that user.
         let user = UserId::parse(user).map_err(|refusal| Fault::invalid(refusal.to_string()).at("user_id"))?;
@@ -412,7 +419,8 @@ async fn run(
     let (app, route, caller) = (app.clone(), route.clone(), met.caller.clone());
     let work = tokio::task::spawn_blocking(move || {
         let _slot = slot;
-        let call = Call { app: &app, engine: &app.engine, caller: &caller, path: &path, idempotency_key, expected };
+        let engine = app.engine.requiring(freshness);
+        let call = Call { app: &app, engine: &engine, caller: &caller, path: &path, idempotency_key, expected };
         (route.verb)(&call, &sent)
     });
     let answer = work.await.map_err(|_| Error::Bug("an operation stopped without an answer".to_owned()))??;
@@ -449,6 +457,27 @@ fn conditions(route: &Route, headers: &HeaderMap) -> Result<(Option<String>, Opt
     let bare = version.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(version);
     let wrong = || Fault::invalid("If-Match is the version the memory must have, such as \"12\"").at("If-Match");
     Ok((key, Some(bare.parse().map_err(|_| wrong())?)))
+}
+
+/// The header with the version that a memory must have reached.
+pub(super) const MIN_VERSION: &str = "X-Memory-Min-Version";
+/// The header with how old the server's knowledge of the store may be, in milliseconds.
+pub(super) const MAX_STALENESS: &str = "X-Memory-Max-Staleness-Ms";
+
+/// Reads how current the memory must be.
+fn freshness(route: &Route, headers: &HeaderMap) -> Result<Freshness, Fault> {
+    let number = |name: &'static str, what: &str| {
+        let Some(value) = headers.get(name) else { return Ok(None) };
+        if !route.uses_memory() {
+            return Err(Fault::invalid(format!("this route takes no {name}")).at(name));
+        }
+        let number = value.to_str().ok().and_then(|text| text.trim().parse::<u64>().ok());
+        number.map(Some).ok_or_else(|| Fault::invalid(format!("{name} is {what}")).at(name))
+    };
+    Ok(Freshness {
+        min_version: number(MIN_VERSION, "the position of an event, such as 12")?,
+        max_staleness: Duration::from_millis(number(MAX_STALENESS, "a number of milliseconds")?.unwrap_or(0)),
+    })
 }
 
 async fn collect(app: &App, parts: Parts, body: Body, bytes_max: usize) -> Result<ReceivedBody, Fault> {
