@@ -292,7 +292,9 @@ mod tests {
         let samples = page.lines().filter(|line| !line.starts_with('#'));
         let unnamed: Vec<&str> = samples.filter(|line| !line.contains("server=\"east-1\"")).collect();
         assert!(unnamed.is_empty(), "{unnamed:?}");
-        for line in ["quipu_servers{server=\"east-1\"} 3", "quipu_proxy_turns_total{server=\"east-1\",outcome=\"recorded\"} 1"] {
+        for line in
+            ["quipu_servers{server=\"east-1\"} 3", "quipu_proxy_turns_total{server=\"east-1\",outcome=\"recorded\"} 1"]
+        {
             assert!(page.lines().any(|found| found == line), "{line}\n{page}");
         }
     }

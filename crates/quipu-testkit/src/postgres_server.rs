@@ -257,5 +257,5 @@ pub fn find(name: &str) -> PathBuf {
     folders.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
     folders.push(PathBuf::from("/usr/sbin"));
     let found = folders.into_iter().map(|folder| folder.join(name)).find(|path| path.is_file());
-    found.unwrap_or_else(|| panic!("there is no {name}: install the Debian packages postgresql and pgbouncer"))
+    found.unwrap_or_else(|| panic!("there is no {name}: install the Debian packages postgresql, pgbouncer and haproxy"))
 }

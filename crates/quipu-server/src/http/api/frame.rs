@@ -408,6 +408,11 @@ async fn run(
     let sent = collect(app, parts, body, bytes_max).await?;
     let left_at = if route.is_live { live::left_at(&headers)? } else { None };
     if route.is_live && live::is_wanted(&headers) {
+        if freshness != Freshness::default() {
+            return Err(
+                Fault::invalid(format!("a stream takes no {MIN_VERSION} and no {MAX_STALENESS}")).at(MIN_VERSION)
+            );
+        }
         let asked: LiveQuery = sent::query(&sent)?;
         let user = path.get("user_id").map(|user| UserId::parse(user));
         let user = user.ok_or_else(|| Error::Bug("a live path names no user".to_owned()))?;
