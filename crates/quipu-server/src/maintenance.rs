@@ -191,9 +191,13 @@ impl Maintenance {
 
     /// Continues the work under an abandoned lease, and forgets the lease.
     fn continue_abandoned(&self, lease: &AbandonedLease, job: &Job) {
-        tracing::info!(lease = lease.name, "a server died; its work is taken over");
-        self.metrics.takeovers.inc();
-        self.do_job(job, &|| false);
+        tracing::info!(
+            lease = lease.name,
+            "a server died or lost the store; its work is continued here if nobody else does"
+        );
+        if self.do_job(job, &|| false) {
+            self.metrics.takeovers.inc();
+        }
         let registry = self.engine.store().registry();
         // What is not forgotten is found again.
         if let Some(Err(error)) = registry.map(|registry| registry.forget(lease)) {
@@ -242,7 +246,8 @@ impl Maintenance {
         policy.next(now)
     }
 
-    fn do_job(&self, job: &Job, is_busy: &dyn Fn() -> bool) {
+    /// Runs a job. True if there was something to do, and it was done here.
+    fn do_job(&self, job: &Job, is_busy: &dyn Fn() -> bool) -> bool {
         let span = tracing::info_span!("maintain_memory", "gen_ai.operation.name" = "maintain_memory");
         let _in = span.enter();
         let start = Instant::now();
@@ -268,6 +273,7 @@ impl Maintenance {
         let now = self.engine.now();
         *self.last_run_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
         self.metrics.maintenance.stands(&tally, now);
+        outcome.is_ok_and(|report| report.fault.is_none() && !report.steps.is_empty())
     }
 
     fn count(&self, outcome: &quipu_engine::Result<MaintenanceReport>, start: Instant) {
