@@ -20,7 +20,7 @@ pub const ROLE: &str = "quipu";
 
 /// A running server.
 #[derive(Debug)]
-pub struct Server {
+pub struct PostgresServer {
     /// Its port on 127.0.0.1.
     pub port: u16,
     /// The certificate of the authority that signed the server's, which is for `localhost`.
@@ -28,8 +28,8 @@ pub struct Server {
 }
 
 /// The server, started at the first call.
-pub fn server() -> &'static Server {
-    static SERVER: OnceLock<Server> = OnceLock::new();
+pub fn server() -> &'static PostgresServer {
+    static SERVER: OnceLock<PostgresServer> = OnceLock::new();
     SERVER.get_or_init(|| {
         let server = start();
         let mut admin = Admin::connect(&server, "postgres");
@@ -80,7 +80,7 @@ pub struct Admin {
 
 impl Admin {
     /// Connects as the superuser.
-    pub fn connect(server: &Server, database: &str) -> Self {
+    pub fn connect(server: &PostgresServer, database: &str) -> Self {
         Self::open(&format!("postgres://admin@127.0.0.1:{}/{database}", server.port))
     }
 
@@ -151,7 +151,7 @@ pub fn command(program: &Path) -> Command {
 }
 
 /// Starts a program that ends, and loses its folder, when this process ends, however it ends.
-pub fn spawn_bound(program: &Path, arguments: &[&str], folder: &Path, end: &str) -> Bound {
+pub fn spawn_bound(program: &Path, arguments: &[&str], folder: &Path, end: &str) -> BoundProcess {
     let script = format!(
         "\"$@\" & server=$!; trap 'kill -{end} $server; wait $server; rm -rf '\"'\"'{0}'\"'\"'' EXIT; cat >/dev/null",
         folder.display()
@@ -168,14 +168,14 @@ pub fn spawn_bound(program: &Path, arguments: &[&str], folder: &Path, end: &str)
         .unwrap();
     // The shell waits for the end of its input, which comes with the end of this process.
     std::mem::forget(child.stdin.take());
-    Bound(child)
+    BoundProcess(child)
 }
 
 /// A program that ends with this process.
 #[derive(Debug)]
-pub struct Bound(Child);
+pub struct BoundProcess(Child);
 
-impl Bound {
+impl BoundProcess {
     /// How it ended, if it did.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.0.try_wait().unwrap()
@@ -187,7 +187,7 @@ pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-fn start() -> Server {
+fn start() -> PostgresServer {
     let folder = server_folder();
     let data = folder.join("data");
     let made = command(&find("initdb"))
@@ -220,7 +220,7 @@ fn start() -> Server {
     let mut child = spawn_bound(&find("postgres"), &arguments, &folder, "QUIT");
     for _ in 0..600 {
         if Admin::try_open(&format!("postgres://admin@127.0.0.1:{port}/postgres")).is_ok() {
-            return Server { port, authority };
+            return PostgresServer { port, authority };
         }
         if let Some(ended) = child.ended() {
             let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
