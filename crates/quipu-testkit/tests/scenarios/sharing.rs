@@ -11,9 +11,8 @@ use quipu_engine::ports::{ExtractError, WindowReader};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::EventRef;
 use quipu_engine::{
-    Budget, ContextOptions, Engine, Error, ExtractWithModelOptions, FactOptions, Freshness, MemoryRef, RecallOptions,
-    RememberOptions, Until, Utterance, context, erase, extract_with_model, facts, process, rebuild, recall, remember,
-    revert, snapshot, status, texts_kept,
+    Budget, ContextOptions, Engine, Error, FactOptions, Freshness, MemoryRef, RecallOptions, RememberOptions, Until,
+    Utterance, context, erase, facts, process, rebuild, recall, remember, revert, snapshot, status, texts_kept,
 };
 use quipu_models::RuleExtractor;
 use quipu_testkit::{MemoryStore, RecordingStore, TestEngine};
@@ -193,17 +192,17 @@ fn no_process_moves_back_what_another_has_read_with_a_model() {
     said(&one, &["I like tea."]);
     // The other process neither skips what the first one has begun with, …
     said(&other, &["I like plums."]);
-    let all = ExtractWithModelOptions::default();
-    extract_with_model(&one, &me(), &all).unwrap();
+    let read_all = |engine: &Engine| process(engine, &me(), Until::Everything, &Budget::default()).unwrap();
+    read_all(&one);
     assert_eq!(read.load(Ordering::SeqCst), 2);
     // … nor does any write of its own bring back its older position.
     snapshot(&other, &me()).unwrap();
-    extract_with_model(&engine(4), &me(), &all).unwrap();
+    read_all(&engine(4));
     assert_eq!(read.load(Ordering::SeqCst), 2, "a checkpoint moved it back");
     rebuild(&other, &me(), &mut |_| {}).unwrap();
-    extract_with_model(&engine(5), &me(), &all).unwrap();
+    read_all(&engine(5));
     assert_eq!(read.load(Ordering::SeqCst), 2, "a rebuild moved it back");
     erase(&other, &me(), &[EraseTarget::Event(1)], "test", &mut |_| {}).unwrap();
-    extract_with_model(&engine(6), &me(), &all).unwrap();
+    read_all(&engine(6));
     assert_eq!(read.load(Ordering::SeqCst), 2, "an erasure moved it back");
 }

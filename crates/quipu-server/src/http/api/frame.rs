@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use quipu_core::id::{Seq, UserId};
 use quipu_core::limit;
 use quipu_engine::ports::Scope;
-use quipu_engine::versions::When;
+use quipu_engine::versions::{self, When};
 use quipu_engine::{Announced, Engine, EntryPoint, Error, Freshness, MemoryRef};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -253,6 +253,7 @@ pub(super) struct Call<'a> {
     path: &'a BTreeMap<String, String>,
     pub(super) idempotency_key: Option<String>,
     expected: Option<Seq>,
+    has_min_version: bool,
 }
 
 impl Call<'_> {
@@ -263,7 +264,16 @@ impl Call<'_> {
 
     /// The user in the path, if the caller may access this user.
     pub(super) fn user(&self) -> Result<UserId, Fault> {
-        self.user_named(self.part("user_id")?, "user_id")
+        self.reached(self.user_named(self.part("user_id")?, "user_id")?)
+    }
+
+    /// A user whose memory has reached the version that the request requires. Not every operation opens the memory, so it is
+    /// checked here.
+    fn reached(&self, user: UserId) -> Result<UserId, Fault> {
+        if self.has_min_version {
+            versions::version(self.engine, &user)?;
+        }
+        Ok(user)
     }
 
     /// A user named elsewhere in the request, if the caller may access this user. All access to users goes through this
@@ -277,10 +287,10 @@ impl Call<'_> {
     /// The user of a request that may omit it: the named one, else the key's, else the server's default.
     pub(super) fn own_user(&self, named: Option<&str>) -> Result<UserId, Fault> {
         if let Some(named) = named {
-            return self.user_named(named, "user_id");
+            return self.reached(self.user_named(named, "user_id")?);
         }
         let own = self.caller.bound().or(self.app.options.user.as_ref());
-        own.cloned().ok_or_else(|| Fault::invalid("no user: give user_id").at("user_id"))
+        self.reached(own.cloned().ok_or_else(|| Fault::invalid("no user: give user_id").at("user_id"))?)
     }
 
     /// Rejects callers without this scope.
@@ -425,7 +435,9 @@ async fn run(
     let work = tokio::task::spawn_blocking(move || {
         let _slot = slot;
         let engine = app.engine.requiring(freshness);
-        let call = Call { app: &app, engine: &engine, caller: &caller, path: &path, idempotency_key, expected };
+        let has_min_version = freshness.min_version.is_some();
+        let (app, engine, caller, path) = (&app, &engine, &caller, &path);
+        let call = Call { app, engine, caller, path, idempotency_key, expected, has_min_version };
         (route.verb)(&call, &sent)
     });
     let answer = work.await.map_err(|_| Error::Bug("an operation stopped without an answer".to_owned()))??;
