@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, RawPathParams, Request, State};
@@ -406,7 +405,7 @@ async fn run(
     let (parts, body) = request.into_parts();
     met.caller.must(route.scope)?;
     let (idempotency_key, expected) = conditions(route, &parts.headers)?;
-    let freshness = freshness(route, &parts.headers)?;
+    let freshness = sent::freshness(&parts.headers, route.uses_memory())?;
     if let Some(user) = path.get("user_id") {
         // Checked first: a caller who may not access a user learns nothing about that user.
         let user = UserId::parse(user).map_err(|refusal| Fault::invalid(refusal.to_string()).at("user_id"))?;
@@ -419,9 +418,12 @@ async fn run(
     let left_at = if route.is_live { live::left_at(&headers)? } else { None };
     if route.is_live && live::is_wanted(&headers) {
         if freshness != Freshness::default() {
-            return Err(
-                Fault::invalid(format!("a stream takes no {MIN_VERSION} and no {MAX_STALENESS}")).at(MIN_VERSION)
-            );
+            return Err(Fault::invalid(format!(
+                "a stream takes no {} and no {}",
+                sent::MIN_VERSION,
+                sent::MAX_STALENESS
+            ))
+            .at(sent::MIN_VERSION));
         }
         let asked: LiveQuery = sent::query(&sent)?;
         let user = path.get("user_id").map(|user| UserId::parse(user));
@@ -474,27 +476,6 @@ fn conditions(route: &Route, headers: &HeaderMap) -> Result<(Option<String>, Opt
     let bare = version.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(version);
     let wrong = || Fault::invalid("If-Match is the version the memory must have, such as \"12\"").at("If-Match");
     Ok((key, Some(bare.parse().map_err(|_| wrong())?)))
-}
-
-/// The header with the version that a memory must have reached.
-pub(super) const MIN_VERSION: &str = "X-Memory-Min-Version";
-/// The header with how old the server's knowledge of the store may be, in milliseconds.
-pub(super) const MAX_STALENESS: &str = "X-Memory-Max-Staleness-Ms";
-
-/// Reads how current the memory must be.
-fn freshness(route: &Route, headers: &HeaderMap) -> Result<Freshness, Fault> {
-    let number = |name: &'static str, what: &str| {
-        let Some(value) = headers.get(name) else { return Ok(None) };
-        if !route.uses_memory() {
-            return Err(Fault::invalid(format!("this route takes no {name}")).at(name));
-        }
-        let number = value.to_str().ok().and_then(|text| text.trim().parse::<u64>().ok());
-        number.map(Some).ok_or_else(|| Fault::invalid(format!("{name} is {what}")).at(name))
-    };
-    Ok(Freshness {
-        min_version: number(MIN_VERSION, "the position of an event, such as 12")?,
-        max_staleness: Duration::from_millis(number(MAX_STALENESS, "a number of milliseconds")?.unwrap_or(0)),
-    })
 }
 
 async fn collect(app: &App, parts: Parts, body: Body, bytes_max: usize) -> Result<ReceivedBody, Fault> {

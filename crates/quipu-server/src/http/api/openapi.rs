@@ -12,8 +12,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use super::super::health::{Readiness, ServerVersion};
-use super::frame::{self, Route};
-use super::{routes, shape};
+use super::frame::Route;
+use super::{routes, sent, shape};
 use crate::maintenance::MaintenanceStatus;
 
 /// Paths outside the table: path, method and summary.
@@ -179,12 +179,12 @@ fn operation(route: &Route, generators: &mut Schemas) -> Value {
     }
     if route.uses_memory() {
         parameters.push(header(
-            frame::MIN_VERSION,
+            sent::MIN_VERSION,
             "Version that the memory must have reached, such as the position in a receipt; otherwise the answer is 412",
             POSITION,
         ));
         parameters.push(header(
-            frame::MAX_STALENESS,
+            sent::MAX_STALENESS,
             "Milliseconds since the store may last have been asked for events of other servers. Defaults to 0: it is asked",
             POSITION,
         ));
