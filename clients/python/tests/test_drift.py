@@ -20,7 +20,7 @@ import make_sync  # noqa: E402
 #: Routes for monitoring or other protocols, which this client does not cover.
 NOT_FOR_CALLERS = re.compile(r"^/(health/(live|maintenance)$|metrics$|v1/|v2/|v3/|store|mcp|proxy|$)")
 #: Methods without a route of their own.
-BESIDE_ROUTES = {"close", "each", "each_event", "live_events"}
+BESIDE_ROUTES = {"close", "each", "each_event", "live_events", "requiring"}
 #: Arguments whose names differ from those of the fields.
 RENAMED = {"from_": "from", "k": "K", "proposed_name": "proposedName"}
 

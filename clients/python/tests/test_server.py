@@ -163,6 +163,16 @@ def test_refusals_say_what_is_wrong(memory: Quipu) -> None:
         memory.core("..")
 
 
+def test_a_request_says_how_current_the_answer_must_be(memory: Quipu) -> None:
+    written = memory.add_entry("olga", "work", "one")
+    current = memory.requiring(min_version=written["seq"], max_staleness_ms=60_000)
+    assert current.core("olga")["version"] >= written["seq"]
+    with pytest.raises(errors.PreconditionFailed):
+        memory.requiring(min_version=written["seq"] + 100).core("olga")
+    # The client itself requires nothing.
+    memory.core("olga")
+
+
 def test_pages_and_events_are_gone_through(memory: Quipu) -> None:
     for number in range(5):
         memory.write(user_id="lea", actor="user", reflective=[{"text": f"Lesson number {number} is its own."}])

@@ -1780,6 +1780,15 @@ export interface components {
              */
             timestamp?: string | null;
         };
+        /** @description The database server behind the store, and who shares it. */
+        DatabaseState: {
+            /** @description Its kind, such as `PostgreSQL`. */
+            kind: string;
+            /** @description Names of the live Quipu servers on it, this one included. */
+            servers: string[];
+            /** @description Its version. */
+            version: string;
+        };
         /** @description An interval of days, possibly without a start or an end. */
         DateInterval: {
             /**
@@ -3201,9 +3210,13 @@ export interface components {
         };
         /** @description Readiness of the server. */
         Readiness: {
+            /** @description The database server behind the store; null if the store is a folder. */
+            database: components["schemas"]["DatabaseState"] | null;
             ready: boolean;
             /** @description Why the server is not ready. */
             reason: string | null;
+            /** @description Name of this server. */
+            server: string;
             /** @description Kind of a background step that has stopped making progress. */
             stalled: string | null;
             /** @description `ok`, or the error of the store. */

@@ -6,11 +6,11 @@
  */
 
 import type { components, paths } from "./api.js";
-import { type Ask, type ConditionalOptions, type Options, Wire, type WriteOptions } from "./wire.js";
+import { type Ask, type ConditionalOptions, type Freshness, type Options, Wire, type WriteOptions } from "./wire.js";
 
 export type { components, paths } from "./api.js";
 export { NotReached, QuipuError, Refusal, type RefusalType } from "./errors.js";
-export type { ConditionalOptions, Options, WriteOptions } from "./wire.js";
+export type { ConditionalOptions, Freshness, Options, WriteOptions } from "./wire.js";
 
 type Verb = "get" | "post" | "patch" | "delete";
 type Operation<P extends keyof paths, V extends Verb> = V extends keyof paths[P] ? paths[P][V] : never;
@@ -38,10 +38,17 @@ export interface Page<Item = unknown> {
 type Sent = Omit<Ask, "method" | "path">;
 
 export class Quipu {
+  readonly #options: Options;
   readonly #wire: Wire;
 
-  constructor(options: Options = {}) {
-    this.#wire = new Wire(options);
+  constructor(options: Options = {}, freshness: Freshness = {}) {
+    this.#options = options;
+    this.#wire = new Wire(options, freshness);
+  }
+
+  /** A client of the same server, for requests about memories that say how current the answer must be. */
+  requiring(freshness: Freshness): Quipu {
+    return new Quipu(this.#options, freshness);
   }
 
   async #get<P extends keyof paths>(path: P, sent: Sent = {}): Promise<Answer<P, "get">> {

@@ -25,6 +25,17 @@ export interface WriteOptions {
   ifVersion?: number;
 }
 
+/** How current an answer must be. */
+export interface Freshness {
+  /** A position from a receipt, which the answer must contain; otherwise the request is refused (412). */
+  minVersion?: number;
+  /**
+   * The server may answer from what it knew so many milliseconds ago. Default 0: it asks its store for what other servers
+   * have recorded.
+   */
+  maxStalenessMs?: number;
+}
+
 /** Options of a write that accepts no idempotency key. */
 export type ConditionalOptions = Pick<WriteOptions, "ifVersion">;
 
@@ -48,8 +59,10 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 export class Wire {
   readonly #options: Required<Omit<Options, "apiKey">>;
   readonly #headers: Record<string, string>;
+  /** Not sent with event streams, which take no such headers. */
+  readonly #freshness: Record<string, string> = {};
 
-  constructor(options: Options) {
+  constructor(options: Options, freshness: Freshness = {}) {
     this.#options = {
       baseUrl: (options.baseUrl ?? "http://127.0.0.1:7077").replace(/\/+$/, ""),
       timeout: options.timeout ?? 30_000,
@@ -58,11 +71,15 @@ export class Wire {
       fetch: options.fetch ?? fetch,
     };
     this.#headers = options.apiKey === undefined ? {} : { Authorization: `Bearer ${options.apiKey}` };
+    if (freshness.minVersion !== undefined) this.#freshness["X-Memory-Min-Version"] = String(freshness.minVersion);
+    if (freshness.maxStalenessMs !== undefined) {
+      this.#freshness["X-Memory-Max-Staleness-Ms"] = String(freshness.maxStalenessMs);
+    }
   }
 
   /** Sends a request and returns the response body: parsed JSON, or text if `asText`. */
   async send(ask: Ask): Promise<unknown> {
-    const headers: Record<string, string> = { ...this.#headers };
+    const headers: Record<string, string> = { ...this.#headers, ...this.#freshness };
     if (ask.keyed) headers["Idempotency-Key"] = ask.options?.idempotencyKey ?? crypto.randomUUID();
     if (ask.options?.ifVersion !== undefined) headers["If-Match"] = `"${ask.options.ifVersion}"`;
     if (ask.body !== undefined) headers["Content-Type"] = "application/json";

@@ -51,7 +51,7 @@ test("no route lacks a method, and the types are the server's", async () => {
   });
   const parts = { userId: "{user_id}", sessionId: "{session_id}", itemId: "{item_id}", packId: "{pack_id}", reviewId: "{review_id}", keyId: "{key_id}" };
   for (const name of Object.getOwnPropertyNames(Quipu.prototype)) {
-    if (["constructor", "each", "liveEvents"].includes(name)) continue;
+    if (["constructor", "each", "liveEvents", "requiring"].includes(name)) continue;
     const given = /\(([^)]*)\)/.exec(Quipu.prototype[name].toString())[1].split(",").map((one) => one.trim().split(" ")[0]);
     await recording[name](...given.map((argument) => parts[argument] ?? {}));
   }
@@ -106,6 +106,14 @@ test("refusals say what is wrong", async () => {
     refused(412, "precondition_failed_error"),
   );
   await assert.rejects(memory.core(".."), QuipuError);
+});
+
+test("a request says how current the answer must be", async () => {
+  const written = await memory.addEntry("olga", { topic: "work", text: "one" });
+  const current = memory.requiring({ minVersion: written.seq, maxStalenessMs: 60_000 });
+  assert.ok((await current.core("olga")).version >= written.seq);
+  const far = memory.requiring({ minVersion: written.seq + 100 });
+  await assert.rejects(far.core("olga"), refused(412, "precondition_failed_error"));
 });
 
 test("lists and events are gone through", async () => {

@@ -1,5 +1,6 @@
 //! The engine: its ports and its open memories.
 
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
@@ -16,7 +17,9 @@ use quipu_core::source::Source;
 
 use crate::error::{Error, Result};
 use crate::lock::{Rank, RwLock};
-use crate::memory::{Catalog, Followed, MemoryRef, OpenLimits, OpenMemory, SharedMemory, Totals, precondition};
+use crate::memory::{
+    Catalog, Followed, Freshness, LeaseKeeper, MemoryRef, OpenLimits, OpenMemory, SharedMemory, Totals, precondition,
+};
 use crate::ports::{
     Clock, Embedder, Entropy, Extractor, LedgerStore, Reflector, Reranker, Summarizer, Tokenizer, Vault, WindowReader,
 };
@@ -79,8 +82,17 @@ pub struct EngineRules {
     pub open_limits: OpenLimits,
 }
 
-/// A memory engine over one store. Verbs take it by reference; it can be shared between threads.
+/// A memory engine over one store. Verbs take it by reference; it can be shared between threads. A clone shares the
+/// open memories.
+#[derive(Clone)]
 pub struct Engine {
+    shared: Arc<EngineState>,
+    /// How current the memories must be that its operations use.
+    freshness: Freshness,
+}
+
+/// The state that all clones of an engine share.
+pub struct EngineState {
     pub(crate) store: Arc<dyn LedgerStore>,
     pub(crate) embedder: Arc<dyn Embedder>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -94,10 +106,20 @@ pub struct Engine {
     pub(crate) growth: GrowthOptions,
     pub(crate) optional: OptionalParts,
     pub(crate) late: DeadlineWorkers,
+    /// Extends the leases that this engine holds.
+    pub(crate) leases: LeaseKeeper,
     /// Random id of this engine among those that share a store; identifies the holder of a lease.
     holder: OnceLock<u64>,
     profiles: RwLock<Arc<Profiles>>,
     memories: Catalog,
+}
+
+impl Deref for Engine {
+    type Target = EngineState;
+
+    fn deref(&self) -> &EngineState {
+        &self.shared
+    }
 }
 
 impl Engine {
@@ -113,7 +135,7 @@ impl Engine {
 
     /// Creates an engine. Nothing is read before the first verb.
     pub fn new(parts: EngineParts) -> Self {
-        Self {
+        let shared = EngineState {
             store: Arc::from(parts.store),
             embedder: parts.embedder,
             clock: parts.clock,
@@ -127,10 +149,19 @@ impl Engine {
             growth: parts.rules.growth,
             optional: parts.optional,
             late: DeadlineWorkers::default(),
+            leases: LeaseKeeper::default(),
             holder: OnceLock::new(),
             profiles: RwLock::new(Rank::Detail, Arc::default()),
             memories: Catalog::new(parts.rules.open_limits),
-        }
+        };
+        Self { shared: Arc::new(shared), freshness: Freshness::default() }
+    }
+
+    /// This engine with other requirements on how current a memory must be. They hold for every operation on the
+    /// returned engine, which shares everything else with this one.
+    #[must_use]
+    pub fn requiring(&self, freshness: Freshness) -> Self {
+        Self { shared: Arc::clone(&self.shared), freshness }
     }
 
     /// The store, for doctor and backup tools.
@@ -171,7 +202,10 @@ impl Engine {
     pub(crate) fn open<'a>(&self, of: impl Into<MemoryRef<'a>>) -> Result<OpenMemory> {
         let of = of.into();
         match self.opened(of, false) {
-            Err(Error::NotFound(_)) => Ok(OpenMemory::new(Arc::new(SharedMemory::absent(self, of.user)), of.version)),
+            Err(Error::NotFound(_)) => {
+                self.freshness.check(of.user, 0)?;
+                Ok(OpenMemory::new(Arc::new(SharedMemory::absent(self, of.user)), of.version))
+            }
             outcome => outcome,
         }
     }
@@ -214,7 +248,9 @@ impl Engine {
                 outcome => outcome?,
             };
             // A memory that was just read is up to date.
-            if is_new || memory.follow(self)? == Followed::Level {
+            let is_current = is_new || memory.is_fresh(self, &self.freshness);
+            if is_current || memory.follow(self)? == Followed::Level {
+                self.freshness.check(of.user, memory.level())?;
                 self.memories.disconnect_surplus(of.user);
                 return Ok(OpenMemory::new(memory, of.version));
             }

@@ -55,7 +55,7 @@ pub use history::verify::{VerifyReport, verify};
 pub use history::versions::{core_at, show};
 pub use memory::checkpoint::{Rebuilt, rebuild, snapshot};
 pub use memory::entry_point::{EnteredItems, EntryPoint, entered, users_entered};
-pub use memory::{MemoryRef, OpenLimits, Progress, Receipt, Watch, commit::recorded_at};
+pub use memory::{Freshness, MemoryRef, OpenLimits, Progress, Receipt, Watch, commit::recorded_at};
 pub use process::extract_with_model::{
     ExtractWithModelOptions, ModelReading, ReadingCost, extract_with_model, reading_cost,
 };

@@ -10,7 +10,7 @@ use quipu_engine::ports::{Checkpoint, Projection, StoreError, VectorKey};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use crate::connection::{Access, Answers, Step};
+use crate::connection::{Access, Answers, Step, Value};
 use crate::fault::removed;
 use crate::handle::{ASIDE, PostgresLedger};
 use crate::rows::{column, position, stored};
@@ -63,8 +63,16 @@ pub(crate) fn write_checkpoint(ledger: &PostgresLedger, checkpoint: &Checkpoint)
     blobs.sort_by(|one, other| one.name.cmp(&other.name));
     let kept = checkpoint.snapshots_kept.max(1) as i64;
     let mut steps = vec![ledger.step(include_str!("sql/lock_shared.sql"), [])];
+    let claim = checkpoint.lease.as_ref().map(|claim| (&claim.name, claim.holder.cast_signed()));
+    if let Some((name, holder)) = &claim {
+        let values = [(name as _, Type::TEXT), (holder as _, Type::INT8)];
+        steps.push(ledger.step(include_str!("sql/lock_lease.sql"), values));
+    }
     for blob in &blobs {
-        blob.put(ledger, &level, &mut steps);
+        match &claim {
+            Some((name, holder)) => blob.put_leased(ledger, &level, (name, holder), &mut steps),
+            None => blob.put(ledger, &level, &mut steps),
+        }
     }
     if checkpoint.snapshot.is_some() {
         let values = [(&level as _, Type::INT8), (&kept as _, Type::INT8)];
@@ -74,7 +82,11 @@ pub(crate) fn write_checkpoint(ledger: &PostgresLedger, checkpoint: &Checkpoint)
         steps.push(ledger.step(include_str!("sql/clear_vectors.sql"), [(&level as _, Type::INT8)]));
     }
     let answers = ledger.repeat(Access::Write, "write a checkpoint to", &steps)?;
-    is_stored(&answers, checkpoint.level)
+    is_stored(&answers, checkpoint.level)?;
+    match &checkpoint.lease {
+        Some(claim) if answers.get(1).is_none_or(Vec::is_empty) => Err(claim.lost()),
+        _ => Ok(()),
+    }
 }
 
 /// Whether the statements after `lock_shared.sql` stored something: they do so unless the ledger is gone, or a control
@@ -111,21 +123,38 @@ impl<'a> Blob<'a> {
         Self { name, seq: stored(seq), tag, checksum, end: pieces.len() as i32, pieces }
     }
 
+    /// Adds the statements that replace it if a holder has a lease. Nothing but positions is stored so, which have one
+    /// piece.
+    fn put_leased<'s>(
+        &'s self,
+        ledger: &'s PostgresLedger,
+        level: &'s i64,
+        (lease, holder): (&'s &'s String, &'s i64),
+        steps: &mut Vec<Step<'s>>,
+    ) {
+        for (part, bytes) in &self.pieces {
+            let condition = [(lease as _, Type::TEXT), (holder as _, Type::INT8)];
+            let values = self.values(level, part, bytes).into_iter().chain(condition);
+            steps.push(ledger.step(include_str!("sql/put_piece_leased.sql"), values));
+        }
+    }
+
+    fn values<'s>(&'s self, level: &'s i64, part: &'s i32, bytes: &'s &'a [u8]) -> [Value<'s>; 7] {
+        [
+            (level as _, Type::INT8),
+            (&self.name as _, Type::TEXT),
+            (part as _, Type::INT4),
+            (&self.seq as _, Type::INT8),
+            (&self.tag as _, Type::TEXT),
+            (&self.checksum as _, Type::BYTEA),
+            (bytes as _, Type::BYTEA),
+        ]
+    }
+
     /// Adds the statements that replace it.
     fn put<'s>(&'s self, ledger: &'s PostgresLedger, level: &'s i64, steps: &mut Vec<Step<'s>>) {
         for (part, bytes) in &self.pieces {
-            steps.push(ledger.step(
-                include_str!("sql/put_piece.sql"),
-                [
-                    (level as _, Type::INT8),
-                    (&self.name as _, Type::TEXT),
-                    (part as _, Type::INT4),
-                    (&self.seq as _, Type::INT8),
-                    (&self.tag as _, Type::TEXT),
-                    (&self.checksum as _, Type::BYTEA),
-                    (bytes as _, Type::BYTEA),
-                ],
-            ));
+            steps.push(ledger.step(include_str!("sql/put_piece.sql"), self.values(level, part, bytes)));
         }
         let values = [(level as _, Type::INT8), (&self.name as _, Type::TEXT), (&self.end as _, Type::INT4)];
         steps.push(ledger.step(include_str!("sql/drop_pieces.sql"), values));

@@ -1,4 +1,4 @@
-//! Leases: exclusive rights of one process until a given time, each a row.
+//! Leases: exclusive rights of one process for a given time, each a row. Time is the database's.
 
 use quipu_engine::ports::{LeaseRequest, StoreError};
 use tokio_postgres::types::Type;
@@ -9,9 +9,8 @@ use crate::handle::PostgresLedger;
 /// Takes or extends a lease, unless another holder has it.
 pub(crate) fn take(ledger: &PostgresLedger, request: &LeaseRequest<'_>) -> Result<bool, StoreError> {
     let (name, holder) = (request.name, request.holder.cast_signed());
-    let (until, now) = (request.until.as_microsecond(), request.now.as_microsecond());
-    let values: [_; 4] =
-        [(&name as _, Type::TEXT), (&holder as _, Type::INT8), (&until as _, Type::INT8), (&now as _, Type::INT8)];
+    let lasts = request.until.as_microsecond().saturating_sub(request.now.as_microsecond());
+    let values = [(&name as _, Type::TEXT), (&holder as _, Type::INT8), (&lasts as _, Type::INT8)];
     let step = ledger.step(include_str!("sql/take_lease.sql"), values);
     let answers = ledger.repeat(Access::Write, "take a lease of", &[step])?;
     if answers.iter().flatten().next().is_some() {

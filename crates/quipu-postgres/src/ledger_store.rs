@@ -1,11 +1,13 @@
 //! The ledgers of many users in one database.
 
+mod servers;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quipu_core::event::NO_HASH;
 use quipu_core::id::{Seq, UserId};
-use quipu_engine::ports::{LedgerStore, LedgerWatch, StoreError, UserLedger};
+use quipu_engine::ports::{LedgerStore, LedgerWatch, ServerRegistry, StoreError, StoreServer, UserLedger};
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
@@ -230,7 +232,17 @@ impl LedgerStore for PostgresStore {
     }
 
     fn examine(&self) -> Vec<Result<String, String>> {
-        examine::store(&self.database)
+        let mut lines = examine::store(&self.database);
+        lines.extend(servers::lines(self));
+        lines
+    }
+
+    fn ready(&self) -> Result<Option<StoreServer>, StoreError> {
+        servers::ready(&self.database).map(Some)
+    }
+
+    fn registry(&self) -> Option<&dyn ServerRegistry> {
+        Some(self)
     }
 }
 

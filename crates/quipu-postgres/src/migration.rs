@@ -7,7 +7,8 @@ use tokio_postgres::types::Type;
 use crate::fault::Failure;
 
 /// Migration steps, one for each version. Append only; never edit a released step.
-const STEPS: [&str; 1] = [include_str!("sql/migrations/0001_ledger.sql")];
+const STEPS: [&str; 2] =
+    [include_str!("sql/migrations/0001_ledger.sql"), include_str!("sql/migrations/0002_servers.sql")];
 /// The version of the schema that this program reads and writes.
 const VERSION: i32 = STEPS.len() as i32;
 

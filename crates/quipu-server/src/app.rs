@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
 use quipu_engine::keys::Keys;
-use quipu_engine::ports::{Clock, Entropy, Signer};
+use quipu_engine::ports::{Clock, Entropy, ServerRecord, Signer};
 use quipu_engine::{Engine, Error, Result};
 use tokio::sync::{Semaphore, watch};
 
@@ -14,6 +14,7 @@ use crate::maintenance::Maintenance;
 use crate::memory::{Blocks, MemorySource};
 use crate::metrics::Metrics;
 use crate::options::ServerOptions;
+use crate::peers::Peers;
 use crate::probe::Probe;
 use crate::progress::Progress;
 use crate::proxy::{Asides, ResponseChain, Unanswered};
@@ -64,6 +65,8 @@ pub(crate) struct App {
     pub(crate) word_caches: WordCaches,
     pub(crate) progress: Arc<Progress>,
     pub(crate) probe: Arc<Probe>,
+    /// The servers that share the store.
+    pub(crate) peers: Arc<Peers>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) signer: Option<Arc<dyn Signer>>,
     entropy: Arc<dyn Entropy>,
@@ -93,6 +96,14 @@ impl App {
         let queue = Queue::new(parts.engine.clone(), bounds, metrics.clone(), progress.clone());
         let together = if options.maintenance.enabled { options.maintenance.read_together } else { 1 };
         let queue = Arc::new(queue.reading_together(together));
+        let mut id = [0u8; 12];
+        parts.entropy.fill(&mut id);
+        let own = ServerRecord {
+            id: HEXLOWER.encode(&id),
+            name: options.name.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let peers = Arc::new(Peers::new(parts.engine.clone(), own, metrics.clone()));
         let (blocks, chain) = (Arc::<Blocks>::default(), Arc::<ResponseChain>::default());
         let unanswered = Arc::<Unanswered>::default();
         Ok(Self {
@@ -116,6 +127,7 @@ impl App {
             queue,
             chain,
             maintenance: Arc::new(maintenance),
+            peers,
             probe: Arc::new(Probe::new(parts.engine, progress.clone())),
             progress,
             metrics,

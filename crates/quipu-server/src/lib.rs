@@ -24,6 +24,7 @@ mod maintenance;
 mod memory;
 mod memory_tool;
 mod metrics;
+mod peers;
 mod probe;
 mod progress;
 mod queue;

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use quipu_core::id::UserId;
+use quipu_engine::ports::AbandonedLease;
 use quipu_engine::{Engine, MaintainOptions, MaintenanceReport, maintain_while};
 use serde::Serialize;
 use tokio::sync::watch;
@@ -176,8 +177,41 @@ impl Maintenance {
         }
     }
 
+    /// Takes over leases whose holder died. This work does not wait for requests to finish.
+    pub(crate) fn take_over(&self, leases: Vec<AbandonedLease>) {
+        if self.options.enabled && self.only.is_none() {
+            self.policy().take_over(leases);
+        }
+    }
+
+    /// Begins a sweep over all users now.
+    pub(crate) fn sweep_now(&self) {
+        self.policy().sweep_now();
+    }
+
+    /// Continues the work under an abandoned lease, and forgets the lease.
+    fn continue_abandoned(&self, lease: &AbandonedLease, job: &Job) {
+        tracing::info!(
+            lease = lease.name,
+            "a server died or lost the store; its work is continued here if nobody else does"
+        );
+        if self.do_job(job, &|| false) {
+            self.metrics.takeovers.inc();
+        }
+        let registry = self.engine.store().registry();
+        // What is not forgotten is found again.
+        if let Some(Err(error)) = registry.map(|registry| registry.forget(lease)) {
+            tracing::warn!(%error, "an abandoned lease cannot be forgotten");
+        }
+    }
+
     /// One check, and at most one run.
     fn round(&self, is_busy: &dyn Fn() -> bool) {
+        let abandoned = self.policy().next_abandoned();
+        if let Some((lease, job)) = abandoned {
+            self.continue_abandoned(&lease, &job);
+            return;
+        }
         if is_busy() {
             return;
         }
@@ -212,7 +246,8 @@ impl Maintenance {
         policy.next(now)
     }
 
-    fn do_job(&self, job: &Job, is_busy: &dyn Fn() -> bool) {
+    /// Runs a job. True if there was something to do, and it was done here.
+    fn do_job(&self, job: &Job, is_busy: &dyn Fn() -> bool) -> bool {
         let span = tracing::info_span!("maintain_memory", "gen_ai.operation.name" = "maintain_memory");
         let _in = span.enter();
         let start = Instant::now();
@@ -238,6 +273,7 @@ impl Maintenance {
         let now = self.engine.now();
         *self.last_run_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
         self.metrics.maintenance.stands(&tally, now);
+        outcome.is_ok_and(|report| report.fault.is_none() && !report.steps.is_empty())
     }
 
     fn count(&self, outcome: &quipu_engine::Result<MaintenanceReport>, start: Instant) {

@@ -96,6 +96,8 @@ pub struct Metrics {
     memory_bytes: Gauge,
     pub(crate) maintenance: Figures,
     stalled: Gauge,
+    servers: Gauge,
+    pub(crate) takeovers: Counter,
     model_answered: Mutex<Option<Instant>>,
 }
 
@@ -116,7 +118,16 @@ impl Metrics {
     /// All metrics at zero.
     #[must_use]
     pub fn new() -> Self {
-        let mut whole = Registry::default();
+        Self::registered_in(Registry::default())
+    }
+
+    /// All metrics at zero, each with the label `server`.
+    #[must_use]
+    pub fn of_server(name: &str) -> Self {
+        Self::registered_in(Registry::with_labels([("server".into(), name.to_owned().into())].into_iter()))
+    }
+
+    fn registered_in(mut whole: Registry) -> Self {
         let mut all = Self {
             registry: Registry::default(),
             operations: Family::new_with_constructor(durations),
@@ -137,6 +148,8 @@ impl Metrics {
             memory_bytes: Gauge::default(),
             maintenance: Figures::default(),
             stalled: Gauge::default(),
+            servers: Gauge::default(),
+            takeovers: Counter::default(),
             model_answered: Mutex::default(),
         };
         // Named by OpenTelemetry's conventions for HTTP, so that existing dashboards work.
@@ -180,6 +193,8 @@ impl Metrics {
         );
         registry.register("open_memories", "Memories held open", all.open_memories.clone());
         registry.register("stalled", "1 while a background step is stalled, as in /health/ready", all.stalled.clone());
+        registry.register("servers", "Live servers on the same store, this one included", all.servers.clone());
+        registry.register("takeovers", "Work of dead servers that this one took over", all.takeovers.clone());
         registry.register_with_unit("memory", "Memory used by open memories", Unit::Bytes, all.memory_bytes.clone());
         all.maintenance.register(registry);
         all.registry = whole;
@@ -212,6 +227,11 @@ impl Metrics {
         self.unsummarized.set(figure(standing.unsummarized));
         self.open_memories.set(figure(standing.open));
         self.memory_bytes.set(figure(standing.bytes));
+    }
+
+    /// Sets the number of live servers.
+    pub(crate) fn has_servers(&self, live: usize) {
+        self.servers.set(i64::try_from(live).unwrap_or(i64::MAX));
     }
 
     /// Records whether a background step is stalled.
@@ -262,6 +282,22 @@ mod tests {
     use quipu_engine::ports::{ModelError, Purpose, Usage};
 
     use super::*;
+
+    #[test]
+    fn every_metric_carries_the_name_of_the_server() {
+        let metrics = Metrics::of_server("east-1");
+        metrics.turn("recorded");
+        metrics.has_servers(3);
+        let page = metrics.page().unwrap_or_default();
+        let samples = page.lines().filter(|line| !line.starts_with('#'));
+        let unnamed: Vec<&str> = samples.filter(|line| !line.contains("server=\"east-1\"")).collect();
+        assert!(unnamed.is_empty(), "{unnamed:?}");
+        for line in
+            ["quipu_servers{server=\"east-1\"} 3", "quipu_proxy_turns_total{server=\"east-1\",outcome=\"recorded\"} 1"]
+        {
+            assert!(page.lines().any(|found| found == line), "{line}\n{page}");
+        }
+    }
 
     #[test]
     fn questions_to_models_are_counted_by_what_came_of_them() {

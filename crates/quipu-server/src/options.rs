@@ -14,6 +14,8 @@ use crate::mcp::McpOptions;
 /// `me`.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
+    /// Name of this server among those that share its store, for people and metrics. Default: `quipu`.
+    pub name: String,
     /// Address to listen on. On any address other than loopback, every request needs a key.
     pub addr: SocketAddr,
     /// Accepted values of `Host` (`name` or `name:port`) besides the loopback names.
@@ -41,6 +43,7 @@ pub struct ServerOptions {
 impl Default for ServerOptions {
     fn default() -> Self {
         Self {
+            name: "quipu".to_owned(),
             addr: SocketAddr::from((Ipv4Addr::LOCALHOST, 7077)),
             allow_hosts: Vec::new(),
             needs_key: false,

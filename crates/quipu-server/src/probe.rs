@@ -3,13 +3,23 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use quipu_engine::ports::StoreServer;
 use quipu_engine::{Engine, Error, Gauges};
 use tokio::sync::watch;
 
 use crate::progress::{Progress, WatchedWork};
 
-/// Result of a probe: the gauges, or the error of the store.
-type ProbeResult = Result<Gauges, String>;
+/// What a probe found.
+#[derive(Debug, Clone)]
+pub(crate) struct Probed {
+    /// The gauges of the open memories.
+    pub(crate) gauges: Gauges,
+    /// The database server behind the store, if there is one.
+    pub(crate) database: Option<StoreServer>,
+}
+
+/// Result of a probe, or the error of the store.
+type ProbeResult = Result<Probed, String>;
 
 /// Probes store and engine. Takes the locks of the engine and of every open memory, as requests do.
 pub(crate) struct Probe {
@@ -28,11 +38,11 @@ impl Probe {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The gauges of the open memories.
+    /// The gauges of the open memories, and what the store says.
     ///
     /// # Errors
     /// `Unavailable` if the store fails, or does not respond within the time.
-    pub(crate) async fn ask(self: &Arc<Self>, within: Duration) -> Result<Gauges, Error> {
+    pub(crate) async fn ask(self: &Arc<Self>, within: Duration) -> Result<Probed, Error> {
         let mut running = self.join();
         let answered = tokio::time::timeout(within, running.wait_for(Option::is_some)).await;
         let late = || Error::Unavailable(format!("the engine did not answer within {} s", within.as_secs()));
@@ -56,8 +66,8 @@ impl Probe {
         tokio::task::spawn_blocking(move || {
             let _over = Over(&probe);
             let _step = probe.progress.begin(WatchedWork::Probe);
-            let users = quipu_engine::users(&probe.engine).map_err(|error| error.to_string());
-            let found = users.map(|_| quipu_engine::gauges(&probe.engine));
+            let answered = probe.engine.store().ready().map_err(|error| error.to_string());
+            let found = answered.map(|database| Probed { gauges: quipu_engine::gauges(&probe.engine), database });
             told.send_replace(Some(found));
         });
         asked

@@ -92,10 +92,13 @@ impl Server {
         let busy = self.app.clone();
         let maintenance = self.app.maintenance.clone().run(self.app.stopping.subscribe(), move || busy.is_busy());
         let maintenance = tokio::spawn(maintenance);
+        let peers = self.app.peers.clone().run(self.app.stopping.subscribe(), self.app.maintenance.clone());
+        let peers = tokio::spawn(peers);
         http::run(self.listener, router, &bounds, self.app.metrics.clone(), stop).await;
         // Maintenance ends after its current piece; if that hangs it is abandoned, and is due again at the next start.
         let ended = tokio::time::timeout(bounds.drain_within, maintenance);
-        let (lost, _) = tokio::join!(self.app.queue.drain(bounds.drain_within), ended);
+        let left = tokio::time::timeout(bounds.drain_within, peers);
+        let (lost, _, _) = tokio::join!(self.app.queue.drain(bounds.drain_within), ended, left);
         Drained { lost }
     }
 }

@@ -1,6 +1,6 @@
 //! Leases: exclusive rights of one process until a given time, each a row of `meta`.
 
-use quipu_engine::ports::LeaseRequest;
+use quipu_engine::ports::{LeaseClaim, LeaseRequest};
 use rusqlite::{OptionalExtension, Transaction};
 
 use crate::connection::meta;
@@ -23,6 +23,14 @@ pub(crate) fn release(transaction: &Transaction<'_>, name: &str, holder: u64) ->
         transaction.prepare_cached(include_str!("sql/drop_meta.sql"))?.execute([key(name)])?;
     }
     Ok(())
+}
+
+/// Checks that a holder has a lease, which may have expired.
+pub(crate) fn check(transaction: &Transaction<'_>, claim: &LeaseClaim) -> Result<(), Failure> {
+    match held(transaction, &claim.name)? {
+        Some((holder, _)) if holder == claim.holder => Ok(()),
+        _ => Err(claim.lost().into()),
+    }
 }
 
 /// Holder and end of a lease. An unreadable value counts as free.

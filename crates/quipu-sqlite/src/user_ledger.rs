@@ -231,6 +231,9 @@ impl UserLedger for SqliteLedger {
         self.folder().has_room()?;
         let done = self.write(|transaction| {
             not_before_control(transaction, checkpoint.level)?;
+            if let Some(claim) = &checkpoint.lease {
+                lease::check(transaction, claim)?;
+            }
             derived::write_checkpoint(transaction, checkpoint)
         });
         done.map_err(|failure| failure.tell(self.path(), "write a checkpoint to"))?;

@@ -20,6 +20,7 @@
 pub mod contract;
 pub mod fuzzing;
 pub mod golden;
+pub mod postgres_server;
 pub mod tale;
 
 mod counting_embedder;

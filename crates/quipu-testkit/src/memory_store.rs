@@ -303,6 +303,9 @@ impl UserLedger for MemoryLedger {
         let mut held = lock(&self.held);
         held.writable()?;
         held.not_before_control(checkpoint.level)?;
+        if let Some(claim) = checkpoint.lease.as_ref().filter(|claim| !held.is_leased(claim)) {
+            return Err(claim.lost());
+        }
         if let Some((seq, bytes)) = &checkpoint.snapshot {
             held.snapshots.insert(*seq, bytes.clone());
             while held.snapshots.len() > checkpoint.snapshots_kept.max(1) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Literal, cast
@@ -62,6 +63,7 @@ class Quipu:
             base_url=base_url.rstrip("/"), headers=headers, timeout=timeout, transport=transport, trust_env=False
         )
         self._patience = patience or Patience()
+        self._freshness: dict[str, str] = {}
 
     def __enter__(self) -> Quipu:
         return self
@@ -70,6 +72,21 @@ class Quipu:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def requiring(self, *, min_version: int | None = None, max_staleness_ms: int | None = None) -> Quipu:
+        """A client on the same connections, for requests about memories that say how current the answer must be.
+
+        `min_version` is a position from a receipt: the answer contains it, or `errors.PreconditionFailed` is raised. With
+        `max_staleness_ms` the server may answer from what it knew so many milliseconds ago; by default it asks its
+        store for what other servers have recorded.
+        """
+        other = copy.copy(self)
+        other._freshness = {}
+        if min_version is not None:
+            other._freshness["X-Memory-Min-Version"] = str(min_version)
+        if max_staleness_ms is not None:
+            other._freshness["X-Memory-Max-Staleness-Ms"] = str(max_staleness_ms)
+        return other
 
     def close(self) -> None:
         """Closes the connections."""
@@ -83,7 +100,11 @@ class Quipu:
             problem: Exception
             try:
                 answer = self._http.request(
-                    request.method, request.path, params=request.query, json=request.body, headers=request.headers
+                    request.method,
+                    request.path,
+                    params=request.query,
+                    json=request.body,
+                    headers={**self._freshness, **request.headers},
                 )
                 check(answer.status_code, answer.content, answer.headers)
                 return answer.text if request.as_text else answer.json()

@@ -14,6 +14,8 @@ use super::Settings;
 #[derive(Debug, Default, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Serving {
+    /// Name of this server among those that share its store.
+    server_name: Option<String>,
     addr: Option<SocketAddr>,
     #[serde(default)]
     allow_hosts: Vec<String>,
@@ -71,6 +73,9 @@ enum Position {
     System,
 }
 
+/// Maximum length of a server's name, in bytes.
+const SERVER_NAME_BYTES_MAX: usize = 128;
+
 /// Upstreams from the variables of client libraries: name, kind, variables of address and key.
 const OF_ENVIRONMENT: [(&str, Wire, &str, &str); 2] = [
     ("openai", Wire::OpenAi, "OPENAI_BASE_URL", "OPENAI_API_KEY"),
@@ -97,6 +102,21 @@ impl Settings {
         } else {
             Err(Error::Invalid(format!("{address:?} is not an http address for spans")))
         }
+    }
+
+    /// Name of this server: `QUIPU_SERVER_NAME`, else `serve.server_name`, else the name of the machine.
+    ///
+    /// # Errors
+    /// `Invalid` for a name that is empty, too long, or has control characters.
+    pub(crate) fn server_name(&self) -> Result<String> {
+        let named = variable("QUIPU_SERVER_NAME").or_else(|| self.serve.server_name.clone());
+        let name = named.or_else(|| whoami::hostname().ok()).unwrap_or_else(|| "quipu".to_owned());
+        if name.is_empty() || name.len() > SERVER_NAME_BYTES_MAX || name.chars().any(char::is_control) {
+            return Err(Error::Invalid(format!(
+                "serve.server_name (QUIPU_SERVER_NAME) must be 1 to {SERVER_NAME_BYTES_MAX} bytes without control characters"
+            )));
+        }
+        Ok(name)
     }
 
     /// The options of the server. `addr` and `hosts` are from flags.
@@ -142,6 +162,7 @@ impl Settings {
             return Err(Error::Invalid(format!("serve.max_tokens must be at most {}", limit::PACK_TOKENS_MAX)));
         }
         Ok(ServerOptions {
+            name: self.server_name()?,
             addr,
             allow_hosts: own.allow_hosts.iter().chain(hosts).cloned().collect(),
             needs_key: own.require_keys,

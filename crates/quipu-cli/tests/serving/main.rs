@@ -2,10 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod deploy;
 mod ended;
 mod killed;
 #[path = "../commands/place/mod.rs"]
 mod place;
+mod several;
+mod takeover;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ExitStatus, Stdio};
@@ -22,7 +25,11 @@ pub(crate) struct Serving {
 impl Serving {
     /// Starts it and waits until it listens.
     pub(crate) fn start(place: &Place) -> Self {
-        let mut command = place.command(&["serve", "--addr", "127.0.0.1:0"]);
+        Self::of(place.command(&["serve", "--addr", "127.0.0.1:0"]))
+    }
+
+    /// Starts a command that serves, and waits until it listens.
+    pub(crate) fn of(mut command: std::process::Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let first = BufReader::new(child.stdout.take().unwrap()).lines().next().unwrap().unwrap();
         let addr = first.strip_prefix("Quipu listens on ").unwrap().to_owned();

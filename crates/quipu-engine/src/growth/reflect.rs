@@ -19,7 +19,7 @@ use crate::memory::OpenMemory;
 use crate::memory::checkpoint;
 use crate::memory::commit;
 use crate::memory::cursor::{Cursor, Position};
-use crate::memory::lease;
+use crate::memory::lease::{self, Lease};
 use crate::ports::{Looked, Projection, ReflectError, ReflectionInput, Reflector};
 
 /// The decisions of a reflection, in order.
@@ -80,7 +80,7 @@ pub fn reflect(engine: &Engine, user: &UserId, options: &ConsolidateOptions) -> 
     if let Some(reflector) = engine.optional.reflector.clone().filter(|_| !options.dry_run) {
         let _order = open.turns.reflect.lock();
         match lease::take(engine, &open, REFLECT)? {
-            Some(_lease) => ask(engine, &open, reflector.as_ref(), options, &mut report)?,
+            Some(lease) => ask(engine, &open, &lease, reflector.as_ref(), options, &mut report)?,
             None => report.fault = Some(lease::HELD_ELSEWHERE.to_owned()),
         }
     }
@@ -92,6 +92,7 @@ pub fn reflect(engine: &Engine, user: &UserId, options: &ConsolidateOptions) -> 
 fn ask(
     engine: &Engine,
     open: &OpenMemory,
+    lease: &Lease<'_>,
     reflector: &dyn Reflector,
     options: &ConsolidateOptions,
     report: &mut ConsolidateReport,
@@ -119,9 +120,14 @@ fn ask(
         Err(ReflectError::Malformed(fault)) => {
             // The same call would fail, and cost, again and again.
             report.fault = Some(fault);
-            return open.reflected.save(open, ReflectionCursor(Some(head)));
+            return open.reflected.save_under(lease, open, ReflectionCursor(Some(head)));
         }
     };
+    if !lease.prolong()? {
+        // Another process has reflected on the same messages meanwhile.
+        report.fault = Some(lease::HELD_ELSEWHERE.to_owned());
+        return Ok(());
+    }
     let shown: BTreeSet<ItemId> = looked.said.iter().map(|said| said.id).collect();
     let taken_back = consolidate::taken_back(open)?;
     let reference = report.reference.clone().unwrap_or_else(|| format!("reflect:{head}"));
@@ -144,7 +150,7 @@ fn ask(
     report
         .done
         .extend(taken.into_iter().zip(receipts).map(|(one, receipt)| consolidate::grown(one, Some(receipt.seq))));
-    open.reflected.save(open, ReflectionCursor(Some(head)))
+    open.reflected.save_under(lease, open, ReflectionCursor(Some(head)))
 }
 
 fn look(engine: &Engine, open: &OpenMemory, memory: &Memory) -> Looked {

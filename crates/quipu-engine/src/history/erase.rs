@@ -151,6 +151,7 @@ fn destroy(engine: &Engine, open: &OpenMemory, wanted: &BTreeSet<ChangeRef>, rea
         let draft = Draft::new(Actor::User, SourceKind::UserEdited, vec![change]);
         let sealed = commit::seal_checked(engine, open, &draft)?;
         let mut lag = None;
+        cursor::refresh_leased(open, writer.ledger.as_mut())?;
         match writer.ledger.erase(sealed.seq - 1, &erased, &sealed) {
             Ok(()) => {}
             Err(StoreError::Conflict { .. }) => continue,

@@ -6,6 +6,7 @@ use quipu_core::recall::DerivedIndex;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::memory::cursor;
 use crate::memory::index::{self, RECALL};
 use crate::memory::{OpenMemory, State, Watch};
 use crate::ports::{Checkpoint, StoreError};
@@ -33,13 +34,14 @@ pub(crate) fn checkpoint(engine: &Engine, open: &OpenMemory, now: bool) -> Resul
         snapshot: Some((seq, state.memory.encode()?)),
         snapshots_kept: limit::SNAPSHOTS_KEPT,
         projections: std::iter::once((RECALL, index::write_image(engine, &state.memory, &state.index)))
+            // Not the positions that move under a lease: another process may have moved them, and their text would be
+            // read, and paid for, again.
             .chain(open.unread.stored(seq))
-            .chain(open.studied.stored(seq))
             .chain(open.shown_items.stored(seq))
-            .chain(open.reflected.stored(seq))
             .collect(),
         clear_vectors: complete,
         level: seq,
+        lease: None,
     };
     drop(state);
     match writer.ledger.checkpoint(&checkpoint) {
@@ -97,7 +99,9 @@ pub fn rebuild(engine: &Engine, user: &UserId, watch: Watch<'_>) -> Result<Rebui
         };
         let history = crate::memory::fold::read_history(writer.ledger.as_mut(), head)?;
         let memory = crate::memory::fold::fold_from_start(writer.ledger.as_mut(), user, &history, head)?;
+        cursor::refresh_leased(&open, writer.ledger.as_mut())?;
         writer.ledger.drop_projections()?;
+        writer.ledger.checkpoint(&cursor::all(&open, head))?;
         writer.snapshot_seq = 0;
         let mut index = index::empty(engine);
         index::add_new(&mut index, &memory, 0);

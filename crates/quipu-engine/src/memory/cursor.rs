@@ -8,6 +8,7 @@ use quipu_core::id::Seq;
 use crate::error::Result;
 use crate::lock::{Mutex, MutexGuard, Rank};
 use crate::memory::SharedMemory;
+use crate::memory::lease::Lease;
 use crate::ports::{Checkpoint, Projection, UserLedger};
 
 /// A cursor contains no text, so an erasure does not invalidate it.
@@ -65,6 +66,19 @@ impl<T: Position> Cursor<T> {
         Ok(())
     }
 
+    /// As [`save`](Self::save), but only while a lease is held: a process that lost it moves nothing.
+    pub(crate) fn save_under(&self, lease: &Lease<'_>, memory: &SharedMemory, position: T) -> Result<()> {
+        let level = memory.read().memory.seq();
+        if let Some(projection) = position.stored(level) {
+            let projections = vec![(T::NAME, projection)];
+            let checkpoint =
+                Checkpoint { projections, level: ANY_LEVEL, lease: Some(lease.claim()), ..Checkpoint::default() };
+            memory.writer()?.ledger.checkpoint(&checkpoint)?;
+        }
+        *self.get() = position;
+        Ok(())
+    }
+
     /// Stores the current position durably.
     pub(crate) fn save_as_it_is(&self, memory: &SharedMemory) -> Result<()> {
         let level = memory.read().memory.seq();
@@ -79,6 +93,15 @@ fn read<T: Position>(ledger: &mut dyn UserLedger, head: Seq) -> Result<T> {
 
 fn write<T: Position>(memory: &SharedMemory, position: &T, level: Seq) -> Result<()> {
     position.stored(level).map_or(Ok(()), |projection| store(memory, T::NAME, projection))
+}
+
+/// Loads the cursors that another process may have moved under a lease. Must be called before all cursors are stored
+/// again.
+pub(crate) fn refresh_leased(memory: &SharedMemory, ledger: &mut dyn UserLedger) -> Result<()> {
+    let head = ledger.head()?.seq;
+    memory.studied.refresh(ledger, head)?;
+    memory.reflected.refresh(ledger, head)?;
+    memory.maintained.refresh(ledger, head)
 }
 
 /// All cursors of a memory at `level`, as a checkpoint.

@@ -1,16 +1,13 @@
 //! A user's open memory: its ledger, the state readers see, and how it follows events of other processes.
 
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use quipu_core::event::{Change, Event};
-use quipu_core::guard::Echo;
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::ledger;
-use quipu_core::limit;
 use quipu_core::recall::DerivedIndex;
 
 use crate::engine::Engine;
@@ -20,8 +17,9 @@ use crate::growth::reflect::ReflectionCursorState;
 use crate::lock::{Mutex, MutexGuard, Rank, ReadGuard, RwLock, WriteGuard};
 use crate::memory::absent::AbsentLedger;
 use crate::memory::catalog::Totals;
+use crate::memory::shown_texts::ShownTexts;
 use crate::memory::watched::{Watched, holds, made_anew};
-use crate::memory::{State, Writer, commit, fold, index};
+use crate::memory::{Freshness, State, Writer, commit, fold, index};
 use crate::ports::{Head, LedgerStore, StoreError, WatchEvent};
 use crate::process::extract_with_model::ModelCursorState;
 use crate::process::maintain::Maintained;
@@ -43,13 +41,6 @@ pub(crate) enum Followed {
     Removed,
 }
 
-/// Texts of recent recalls, oldest first.
-#[derive(Default)]
-struct ShownTexts {
-    texts: VecDeque<String>,
-    generation: u64,
-}
-
 /// A user's open memory, shared by all operations on it. See [`crate::lock`] for the order of its locks.
 pub(crate) struct SharedMemory {
     user: UserId,
@@ -65,12 +56,14 @@ pub(crate) struct SharedMemory {
     level: AtomicU64,
     /// The newest event appended by this process.
     appended: AtomicU64,
+    /// When the store was last asked for events of other processes, in microseconds since 1970.
+    asked_at: AtomicI64,
     /// Estimated size in bytes.
     bytes: AtomicUsize,
     is_connected: AtomicBool,
     totals: Arc<Totals>,
     /// Texts of recent recalls; when they are echoed in a message, they are not extracted as news.
-    shown: Mutex<ShownTexts>,
+    pub(super) shown: Mutex<ShownTexts>,
     /// Hits that are not recorded yet.
     pub(crate) shown_items: PendingHits,
     /// Vectors of values, for novelty checks.
@@ -131,6 +124,11 @@ impl OpenMemory {
         Self { shared, expected: Cell::new(expected) }
     }
 
+    /// The open memory that all operations share.
+    pub(crate) fn shared(&self) -> &Arc<SharedMemory> {
+        &self.shared
+    }
+
     /// The version the memory must have at the first append of the operation.
     pub(crate) fn expected(&self) -> Option<Seq> {
         self.expected.get()
@@ -145,6 +143,7 @@ impl OpenMemory {
 impl SharedMemory {
     /// Reads a user's memory from the store.
     pub(crate) fn open(engine: &Engine, user: &UserId, create: bool) -> Result<Self> {
+        let asked_at = engine.clock.now().as_microsecond();
         let mut ledger = engine.store.open(user, create).map_err(|error| match error {
             StoreError::NotFound(_) => missing(user),
             other => other.into(),
@@ -172,7 +171,9 @@ impl SharedMemory {
         let state = State { derived: DerivedIndex::of(memory.items()), memory, history, index };
         let writer = Writer { ledger, snapshot_seq };
         let watched = Watched::on(watch, newest);
-        Ok(Self::new(engine, user, state, writer, watched, details))
+        let opened = Self::new(engine, user, state, writer, watched, details);
+        opened.asked_at.store(asked_at, Ordering::Release);
+        Ok(opened)
     }
 
     /// The memory of a user without one.
@@ -197,6 +198,7 @@ impl SharedMemory {
             first_event: OnceLock::new(),
             level: AtomicU64::new(level),
             appended: AtomicU64::new(0),
+            asked_at: AtomicI64::new(i64::MIN),
             bytes: AtomicUsize::new(bytes),
             is_connected: AtomicBool::new(!is_absent),
             totals,
@@ -342,11 +344,30 @@ impl SharedMemory {
         }
     }
 
+    /// Returns true if readers see what a request requires, without asking the store for new events.
+    pub(crate) fn is_fresh(&self, engine: &Engine, required: &Freshness) -> bool {
+        if required.max_staleness.is_zero() || required.min_version.is_some_and(|wanted| wanted > self.level()) {
+            return false;
+        }
+        let age = engine.clock.now().as_microsecond().saturating_sub(self.asked_at.load(Ordering::Acquire));
+        // A clock that was set back makes the age unknown.
+        u64::try_from(age).is_ok_and(|age| u128::from(age) <= required.max_staleness.as_micros())
+    }
+
     /// Applies events that another process has appended, if any.
     ///
     /// Without new events this costs some microseconds and waits for no append: events of this process are folded in by
     /// their writer before they are acknowledged.
     pub(crate) fn follow(&self, engine: &Engine) -> Result<Followed> {
+        let asked_at = engine.clock.now().as_microsecond();
+        let followed = self.follow_now(engine)?;
+        if followed == Followed::Level {
+            self.asked_at.store(asked_at, Ordering::Release);
+        }
+        Ok(followed)
+    }
+
+    fn follow_now(&self, engine: &Engine) -> Result<Followed> {
         if self.is_absent {
             return Ok(Followed::Level);
         }
@@ -418,47 +439,6 @@ impl SharedMemory {
             commit::fold_in(engine, self, writer, &events)?;
             index::adopt_saved(engine, self, writer)?;
         }
-    }
-
-    /// Number of times the cached texts were cleared. A writer of a cache passes the number from when it read the
-    /// memory, so that text read before an erasure is not cached after it.
-    pub(crate) fn texts_generation(&self) -> u64 {
-        self.shown.lock().generation
-    }
-
-    /// Adds a recalled text, unless the texts were cleared since `generation`.
-    pub(crate) fn note_shown(&self, generation: u64, text: &str) {
-        let mut shown = self.shown.lock();
-        if shown.generation != generation || shown.texts.iter().any(|known| known == text) {
-            return;
-        }
-        if shown.texts.len() == limit::SHOWN_TEXTS_MAX {
-            shown.texts.pop_front();
-        }
-        shown.texts.push_back(text.to_owned());
-    }
-
-    /// Clears all cached texts, since one of them may have been erased.
-    pub(crate) fn forget_texts(&self) {
-        {
-            let mut shown = self.shown.lock();
-            shown.texts.clear();
-            shown.generation += 1;
-        }
-        self.values.clear();
-        self.glanced.forget();
-    }
-
-    /// All cached texts, for tests that look for erased text.
-    pub(crate) fn texts_kept(&self) -> Vec<String> {
-        let shown: Vec<String> = self.shown.lock().texts.iter().cloned().collect();
-        shown.into_iter().chain(self.values.texts()).chain(self.glanced.texts()).collect()
-    }
-
-    /// The texts of recent recalls, prepared for comparison.
-    pub(crate) fn echo(&self) -> Echo {
-        let shown = self.shown.lock();
-        Echo::new(shown.texts.iter().map(String::as_str))
     }
 }
 

@@ -20,36 +20,8 @@ use jiff::Timestamp;
 use quipu_core::event::{ChangeRef, Hash};
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::ledger::SealedEvent;
-use thiserror::Error;
 
-/// Why a store operation failed. Nothing was changed.
-#[derive(Debug, Error)]
-pub enum StoreError {
-    /// Another writer appended first: load the new events and decide again.
-    #[error("another writer appended first: the ledger is at {head}, not at {expected}")]
-    Conflict {
-        /// The position expected by the caller.
-        expected: Seq,
-        /// The actual position.
-        head: Seq,
-    },
-    /// No such user, backup or row.
-    #[error("{0}")]
-    NotFound(String),
-    /// It exists already and would have been overwritten.
-    #[error("{0}")]
-    Exists(String),
-    /// The ledger was removed while it was open, here or by another process. Nothing was written; open the user again.
-    #[error("{0}")]
-    Removed(String),
-    /// Temporarily impossible: the storage is busy, full, read-only or locked by another process. The text says what to
-    /// do.
-    #[error("{0}")]
-    Unavailable(String),
-    /// Stored data is damaged, or was written by a newer or foreign program.
-    #[error("{0}")]
-    Corrupt(String),
-}
+use super::{ServerRegistry, StoreError};
 
 /// The newest event of a ledger; `seq` 0 and [`NO_HASH`](quipu_core::event::NO_HASH) if it is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,6 +65,28 @@ pub struct Checkpoint {
     pub clear_vectors: bool,
     /// The version of the memory that all of this was built from.
     pub level: Seq,
+    /// Stores the projections only while this lease is held, so that a process that was paused and lost its lease cannot
+    /// overwrite a position of its successor. Such a checkpoint has projections only.
+    pub lease: Option<LeaseClaim>,
+}
+
+/// The condition that a holder has a lease. It may have expired, if nobody else has taken it since.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeaseClaim {
+    /// Name of the leased work.
+    pub name: String,
+    /// The holder.
+    pub holder: u64,
+}
+
+impl LeaseClaim {
+    /// The error for a lease that is not held any more.
+    pub fn lost(&self) -> StoreError {
+        StoreError::Unavailable(format!(
+            "the lease {:?} was taken over by another process, which continues the work. Nothing was changed",
+            self.name
+        ))
+    }
 }
 
 /// Result of [`LedgerWatch::look`].
@@ -115,7 +109,8 @@ pub trait LedgerWatch: Send {
     fn look(&mut self) -> Result<WatchEvent, StoreError>;
 }
 
-/// A request for a lease.
+/// A request for a lease. A store with a clock that all its callers share, such as a server's, uses that clock: then the
+/// lease lasts for `until - now` from the call on, and clocks of callers may differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeaseRequest<'a> {
     /// Name of the leased work, such as `extract`.
@@ -140,6 +135,15 @@ pub struct BackupFile {
     pub head: Head,
     /// Size in bytes.
     pub bytes: u64,
+}
+
+/// The database server behind a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreServer {
+    /// Its kind, such as `PostgreSQL`.
+    pub kind: &'static str,
+    /// Its version.
+    pub version: String,
 }
 
 /// A store of the ledgers of many users.
@@ -192,6 +196,19 @@ pub trait LedgerStore: Send + Sync {
         vec!["ledger", "snapshots", "recall index", "vectors", "write-ahead log", "copies set aside"]
     }
 
+    /// Checks quickly that the store answers and takes writes. Returns a description if it is a server.
+    ///
+    /// # Errors
+    /// `Unavailable` if it does not.
+    fn ready(&self) -> Result<Option<StoreServer>, StoreError> {
+        self.users().map(|_| None)
+    }
+
+    /// The servers that share the store; `None` if it keeps no such register.
+    fn registry(&self) -> Option<&dyn ServerRegistry> {
+        None
+    }
+
     /// Checks the storage itself (settings, free space, locks): one line per check, `Err` for a problem.
     fn examine(&self) -> Vec<Result<String, String>>;
 }
@@ -241,7 +258,7 @@ pub trait UserLedger: Send {
     ///
     /// # Errors
     /// `Conflict` if a control event (an erasure, a revert) was appended after `checkpoint.level`, because the data may
-    /// contain what it removed.
+    /// contain what it removed. `Unavailable` if `checkpoint.lease` is not held.
     fn checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError>;
 
     /// Drops every snapshot, projection and vector. They can be rebuilt.

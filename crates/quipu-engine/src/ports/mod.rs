@@ -9,7 +9,9 @@ pub mod ledger_store;
 pub mod model_watch;
 pub mod reflector;
 pub mod reranker;
+pub mod server_registry;
 pub mod signer;
+pub mod store_error;
 pub mod summarizer;
 pub mod tokenizer;
 pub mod vault;
@@ -23,13 +25,15 @@ pub use language_model::{
     Completion, CompletionRequest, LanguageModel, Message, ModelError, PromptRole, Purpose, Shape, Usage,
 };
 pub use ledger_store::{
-    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Projection, StoreError, UserLedger,
-    VectorKey, WatchEvent,
+    BackupFile, Checkpoint, Head, KeyUse, LeaseClaim, LeaseRequest, LedgerStore, LedgerWatch, Projection, StoreServer,
+    UserLedger, VectorKey, WatchEvent,
 };
 pub use model_watch::{ModelCall, ModelWatch};
 pub use reflector::{Looked, NameProposed, ReflectError, ReflectionInput, Reflector, Unnamed};
 pub use reranker::Reranker;
+pub use server_registry::{AbandonedLease, RegisteredServer, ServerRecord, ServerRegistry};
 pub use signer::{PublicKey, Signature, Signer};
+pub use store_error::StoreError;
 pub use summarizer::{SummarizeError, Summarizer, SummaryInput};
 pub use tokenizer::Tokenizer;
 pub use vault::{FolderEntry, UserVault, Vault, VaultError};

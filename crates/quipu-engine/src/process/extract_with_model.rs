@@ -82,8 +82,17 @@ impl Cursor<ModelCursor> {
 
 /// Must be called before recording a source, so that the model reads from there on, if one is configured.
 pub(crate) fn begin(engine: &Engine, open: &OpenMemory) -> Result<()> {
-    let standing = *open.studied.get();
-    if engine.optional.reader.is_none() || standing.position.is_some() {
+    if engine.optional.reader.is_none() || open.studied.get().position.is_some() {
+        return Ok(());
+    }
+    let standing = {
+        // Another process may have begun since this memory was opened.
+        let mut writer = open.writer()?;
+        let head = writer.ledger.head()?.seq;
+        open.studied.refresh(writer.ledger.as_mut(), head)?;
+        *open.studied.get()
+    };
+    if standing.position.is_some() {
         return Ok(());
     }
     let head = open.read().memory.seq();
@@ -242,7 +251,7 @@ impl Run<'_> {
         let to = open.unread.read_up_to(open.read().memory.seq());
         if options.from_the_start && standing.again_to == 0 {
             standing = ModelCursor { position: Some(0), within: 0, again_to: to, ..standing };
-            open.studied.save(open, standing)?;
+            open.studied.save_under(self.lease, open, standing)?;
         }
         let from = standing.position.unwrap_or(0);
         if to <= from {
@@ -259,7 +268,7 @@ impl Run<'_> {
             let sources: Vec<ItemId> = rest.iter().take(left).map(|(due, _)| due.0).collect();
             let length = window::length(&open.read().memory, &sources);
             let (batch, after) = rest.split_at(length);
-            if !self.lease.prolong(self.engine)? {
+            if !self.lease.prolong()? {
                 report.fault = Some(lease::HELD_ELSEWHERE.to_owned());
                 return Ok(());
             }
@@ -274,7 +283,8 @@ impl Run<'_> {
                 if standing.position.is_none_or(|position| position <= before) {
                     let again_to = if before >= standing.again_to { 0 } else { standing.again_to };
                     standing = ModelCursor { position: Some(before), within: number + 1, again_to, ..standing };
-                    open.studied.save(open, ModelCursor { given_up: standing.given_up + given_up, ..standing })?;
+                    let reached = ModelCursor { given_up: standing.given_up + given_up, ..standing };
+                    open.studied.save_under(self.lease, open, reached)?;
                 }
             }
             rest = after;
@@ -283,7 +293,7 @@ impl Run<'_> {
         if standing.position.is_none_or(|position| position < to) {
             standing = ModelCursor { position: Some(to), within: 0, again_to: 0, ..standing };
         }
-        open.studied.save(open, standing)
+        open.studied.save_under(self.lease, open, standing)
     }
 
     /// Reads some sources in one window, or in two halves if the model cannot read the whole. Returns the error if it

@@ -29,7 +29,7 @@ use crate::sessions::summarize::{self, SummarizeOptions};
 /// Name of the maintenance lease.
 const MAINTAIN: &str = "maintain";
 /// Interval at which a run extends its lease; well below the duration of a lease.
-const PROLONG_AFTER: SignedDuration = SignedDuration::from_secs(20);
+const PROLONG_AFTER: SignedDuration = SignedDuration::from_secs(10);
 /// Least age of the recorded time of the last run before a run without work records it again.
 const NOTED_EVERY: SignedDuration = SignedDuration::from_mins(10);
 /// Messages read by rules between two checks of whether to stop.
@@ -380,7 +380,7 @@ impl Run<'_> {
         }
         let now = self.engine.now();
         if now.duration_since(self.prolonged) >= PROLONG_AFTER {
-            if !self.lease.prolong(self.engine)? {
+            if !self.lease.prolong()? {
                 self.end = Some(End::Lost);
                 return Ok(false);
             }

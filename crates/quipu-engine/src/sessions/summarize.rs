@@ -22,12 +22,15 @@ use crate::memory::GoOn;
 use crate::memory::OpenMemory;
 use crate::memory::checkpoint;
 use crate::memory::commit;
+use crate::memory::lease;
 use crate::memory::scan;
 use crate::ports::summarizer::{SummarizeError, Summarizer, SummaryInput};
 use crate::sessions::base_truth::{self, Consolidated};
 
 /// Prefix of the rationale of a summary.
 const SUMMARIZED_BY: &str = "summarised by ";
+/// Beginning of the name of the lease under which a remote model summarises a session, whose id follows.
+const SUMMARIZE: &str = "summarize:";
 /// Number of idle session locks that are kept.
 const IDLE_TURNS_KEPT: usize = 64;
 /// Retries after a malformed answer.
@@ -178,8 +181,27 @@ fn run_while(
     let Some(summarizer) = &engine.summarizer else { return Ok(report) };
     let turn = open.sessions.turn(session);
     let _order = wait(&turn);
+    let mut lease = None;
+    if summarizer.asks_outside() && !open.is_absent() {
+        if due(open, session, again)?.is_empty() {
+            return Ok(report);
+        }
+        lease = lease::take(engine, open, &format!("{SUMMARIZE}{session}"))?;
+        if lease.is_none() {
+            report.fault = Some(lease::HELD_ELSEWHERE.to_owned());
+            return Ok(report);
+        }
+        // The previous holder may have summarised some of them.
+        let _level = engine.open(open.user())?;
+    }
     for opening in due(open, session, again)? {
         if !go_on()? {
+            break;
+        }
+        if let Some(lease) = &lease
+            && !lease.prolong()?
+        {
+            report.fault = Some(lease::HELD_ELSEWHERE.to_owned());
             break;
         }
         match tell(engine, open, summarizer.as_ref(), session, opening, None)? {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn statements(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn statements(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -13,8 +13,10 @@ fn statements(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Statements about transactions and the schema, which concern no user's rows.
-const WITHOUT_USER: [&str; 2] = ["transaction", "schema"];
+/// Statements about transactions, the schema and the register of servers, which concern no user's rows.
+pub(crate) const WITHOUT_USER: [&str; 3] = ["transaction", "schema", "servers"];
+/// Statements that list rows of all users: they read names and nothing else.
+pub(crate) const OF_ALL_USERS: [&str; 2] = ["users.sql", "abandoned.sql"];
 
 #[test]
 fn every_statement_names_the_user() {
@@ -34,7 +36,8 @@ fn every_statement_names_the_user() {
             wrong.push(format!("{name} does not name user_id"));
         }
         // Outside the statements of the whole store, each use of a table is bound to the user of the transaction.
-        let whole_store = name.starts_with("migrations") || name.starts_with("keys/") || name == "users.sql";
+        let whole_store =
+            name.starts_with("migrations") || name.starts_with("keys/") || OF_ALL_USERS.contains(&name.as_str());
         let tables = code.matches("quipu.").count();
         let bound = code.matches("user_id = $1").count() + code.matches("(user_id,").count();
         // A conflict clause names the key once more than there are tables, which does not make up for a missing condition.
@@ -45,6 +48,20 @@ fn every_statement_names_the_user() {
     }
     assert!(checked > 40, "only {checked} statements were found");
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn statements_without_a_user_touch_no_table_of_users() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sql");
+    for path in statements(&root.join("servers")) {
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text.matches("quipu.").count(), text.matches("quipu.servers").count(), "{}", path.display());
+    }
+    for name in OF_ALL_USERS {
+        let text = fs::read_to_string(root.join(name)).unwrap();
+        let writes = ["INSERT", "UPDATE", "DELETE"].iter().any(|word| text.contains(word));
+        assert!(!writes, "{name} writes to rows of all users");
+    }
 }
 
 #[test]

@@ -182,6 +182,7 @@ fn a_checkpoint_is_whole_or_not_there() {
         projections: vec![("recall", projection(bytes))],
         clear_vectors: true,
         level: 3,
+        lease: None,
     };
     let faults = scene.at_every_message(|_, ledger, _, arm, told| {
         ledger.checkpoint(&checkpoint(b"old")).unwrap();

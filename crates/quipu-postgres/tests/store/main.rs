@@ -12,5 +12,6 @@ mod proxy;
 mod racing;
 mod schema;
 mod server;
+mod sharding;
 mod speed;
 mod tls;

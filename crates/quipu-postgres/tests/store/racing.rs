@@ -68,6 +68,7 @@ fn nothing_derived_before_an_erasure_is_stored_after_it() {
                             projections: vec![("recall", projection)],
                             clear_vectors: false,
                             level: seq,
+                            lease: None,
                         })
                         .and_then(|()| ledger.put_vectors(seq, "m", &[([number; 16], vec![1])]));
                     match outcome {

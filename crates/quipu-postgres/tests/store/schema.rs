@@ -2,7 +2,8 @@
 
 use std::thread;
 
-use quipu_engine::ports::{LedgerStore, StoreError};
+use jiff::{SignedDuration, Timestamp};
+use quipu_engine::ports::{AbandonedLease, LeaseRequest, LedgerStore, ServerRecord, StoreError, UserLedger};
 use quipu_postgres::{PostgresOptions, PostgresStore};
 use quipu_testkit::Sample;
 
@@ -23,7 +24,7 @@ fn an_empty_database_gets_the_schema_once_however_many_open_it() {
     stores[0].open(&me(), true).unwrap().append(0, std::slice::from_ref(&event)).unwrap();
     assert_eq!(stores[3].open(&me(), false).unwrap().head().unwrap().seq, 1);
     let mut admin = Admin::connect(server(), &database);
-    assert_eq!(admin.rows("SELECT version FROM quipu.schema_version"), [["1"]]);
+    assert_eq!(admin.rows("SELECT version FROM quipu.schema_version ORDER BY version"), [["1"], ["2"]]);
     let partitions = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'quipu.events'::regclass";
     assert_eq!(admin.rows(partitions), [["64"]]);
     // Every table and partition is behind the second lock.
@@ -37,12 +38,65 @@ fn a_newer_schema_is_refused() {
     let database = database();
     let running = open(&database);
     running.open(&me(), true).unwrap();
-    Admin::connect(server(), &database).run("INSERT INTO quipu.schema_version (version) VALUES (2)");
+    Admin::connect(server(), &database)
+        .run("INSERT INTO quipu.schema_version (version) SELECT max(version) + 1 FROM quipu.schema_version");
     let told = opened(&database).map(drop).unwrap_err();
     assert!(
         matches!(&told, StoreError::Corrupt(text) if text.contains("newer Quipu") && text.contains("Upgrade")),
         "{told}"
     );
+}
+
+#[test]
+fn a_database_of_the_first_version_is_upgraded_with_what_is_in_it() {
+    let database = bare_database();
+    let mut owner = Admin::open(&url(server().port, &database));
+    owner.run("CREATE SCHEMA quipu");
+    owner.run(include_str!("../../src/sql/migrations/0001_ledger.sql"));
+    owner.run("INSERT INTO quipu.schema_version (version) VALUES (1)");
+    let hash = "decode(repeat('00', 32), 'hex')";
+    owner.run(&format!(
+        "BEGIN; SET LOCAL quipu.user_id = 'me'; \
+         INSERT INTO quipu.heads (user_id, fence, state, seq, hash) VALUES ('me', gen_random_uuid(), 0, 0, {hash}); \
+         INSERT INTO quipu.leases (user_id, fence, name, holder, until) SELECT 'me', fence, 'extract', 1, 5 FROM quipu.heads; COMMIT"
+    ));
+    let store = opened(&database).unwrap();
+    let event = Sample::new(&me(), 3).say("one").unwrap();
+    store.open(&me(), false).unwrap().append(0, std::slice::from_ref(&event)).unwrap();
+    let registry = store.registry().unwrap();
+    let own = ServerRecord { id: "1".to_owned(), name: "east".to_owned(), version: "0".to_owned() };
+    registry.beat(&own).unwrap();
+    registry.beat(&own).unwrap();
+    let servers = registry.servers().unwrap();
+    assert!(servers.len() == 1 && servers[0].record == own && servers[0].is_live(), "{servers:?}");
+    // A lease of before the upgrade was abandoned long ago.
+    let abandoned = registry.abandoned().unwrap();
+    assert_eq!(abandoned, [AbandonedLease { user: me(), name: "extract".to_owned() }]);
+    registry.forget(&abandoned[0]).unwrap();
+    assert_eq!(registry.abandoned().unwrap(), []);
+    registry.leave("1").unwrap();
+    assert_eq!(registry.servers().unwrap(), []);
+}
+
+#[test]
+fn a_lease_follows_the_clock_of_the_database() {
+    let store = open(&database());
+    let mut ledger = store.open(&me(), true).unwrap();
+    let take = |ledger: &mut dyn UserLedger, holder, now: &str, lasts| {
+        let now: Timestamp = now.parse().unwrap();
+        ledger
+            .lease(&LeaseRequest { name: "extract", holder, now, until: now + SignedDuration::from_secs(lasts) })
+            .unwrap()
+    };
+    assert!(take(&mut *ledger, 1, "2030-01-01T00:00:00Z", 1000));
+    assert!(!take(&mut *ledger, 2, "2031-01-01T00:00:00Z", 1000), "a clock that is ahead takes nothing");
+    assert_eq!(store.registry().unwrap().abandoned().unwrap(), []);
+    assert!(take(&mut *ledger, 1, "2030-01-01T00:00:00Z", 0));
+    assert_eq!(store.registry().unwrap().abandoned().unwrap().len(), 1, "nobody released it");
+    assert!(take(&mut *ledger, 2, "2001-01-01T00:00:00Z", 1000), "a clock that is behind takes what is over");
+    let forgotten = AbandonedLease { user: me(), name: "extract".to_owned() };
+    store.registry().unwrap().forget(&forgotten).unwrap();
+    assert!(!take(&mut *ledger, 1, "2030-01-01T00:00:00Z", 1000), "a lease that was taken again is not forgotten");
 }
 
 #[test]

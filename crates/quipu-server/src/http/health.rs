@@ -37,8 +37,23 @@ pub(super) struct Readiness {
     stalled: Option<&'static str>,
     /// `ok`, or the error of the store.
     store: String,
+    /// The database server behind the store; null if the store is a folder.
+    database: Option<DatabaseState>,
+    /// Name of this server.
+    server: String,
     /// Number of turns waiting to be recorded.
     turns_waiting: i64,
+}
+
+/// The database server behind the store, and who shares it.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DatabaseState {
+    /// Its kind, such as `PostgreSQL`.
+    kind: &'static str,
+    /// Its version.
+    version: String,
+    /// Names of the live Quipu servers on it, this one included.
+    servers: Vec<String>,
 }
 
 /// Readiness: succeeds if the store and the engine respond, the queue of turns has room, and no background step is
@@ -60,6 +75,12 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Response {
         ready: reason.is_none(),
         reason,
         stalled: stalled.map(|stalled| stalled.work.as_str()),
+        database: probed.as_ref().ok().and_then(|probed| probed.database.clone()).map(|found| DatabaseState {
+            kind: found.kind,
+            version: found.version,
+            servers: app.peers.names(),
+        }),
+        server: app.options.name.clone(),
         store: probed.err().map_or_else(|| "ok".to_owned(), |error| error.to_string()),
         turns_waiting: waiting,
     };
@@ -101,7 +122,7 @@ pub(super) async fn metrics(
     Extension(met): Extension<RequestContext>,
 ) -> Result<Response, Fault> {
     met.caller.must_see_all()?;
-    app.metrics.stands(&app.probe.ask(PROBED_WITHIN).await?);
+    app.metrics.stands(&app.probe.ask(PROBED_WITHIN).await?.gauges);
     app.metrics.is_stalled(app.progress.stalled().is_some());
     let page = app.metrics.page().map_err(|error| quipu_engine::Error::Bug(error.to_string()))?;
     Ok(([(CONTENT_TYPE, OPEN_METRICS)], page).into_response())

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use quipu_core::id::{Seq, UserId};
+use quipu_engine::ports::AbandonedLease;
 use quipu_engine::{MaintenanceReport, MaintenanceStep};
 
 use super::MaintenanceOptions;
@@ -204,11 +205,13 @@ pub(super) struct Policy {
     options: MaintenanceOptions,
     users: BTreeMap<UserId, UserState>,
     sweep: Sweep,
+    /// Leases of dead servers, whose work is next.
+    abandoned: VecDeque<AbandonedLease>,
 }
 
 impl Policy {
     pub(super) fn new(options: MaintenanceOptions) -> Self {
-        Self { options, users: BTreeMap::new(), sweep: Sweep::default() }
+        Self { options, users: BTreeMap::new(), sweep: Sweep::default(), abandoned: VecDeque::new() }
     }
 
     /// Takes the versions of all open memories: a new version is activity of its user.
@@ -222,6 +225,27 @@ impl Policy {
                 None => drop(self.users.insert(user, UserState::new(version, Some(now)))),
             }
         }
+    }
+
+    /// Takes leases whose holder died.
+    pub(super) fn take_over(&mut self, leases: Vec<AbandonedLease>) {
+        // A newer list contains what is left of an older one.
+        self.abandoned = leases.into();
+    }
+
+    /// The next abandoned lease, and the run that continues its work.
+    pub(super) fn next_abandoned(&mut self) -> Option<(AbandonedLease, Job)> {
+        let lease = self.abandoned.pop_front()?;
+        // A single kind of work was going on, unless it was maintenance or a reflection, which come after a session.
+        let stage = if ["maintain", "reflect"].contains(&lease.name.as_str()) { Stage::Over } else { Stage::Quiet };
+        let job = Job { user: lease.user.clone(), steps: stage.steps().collect(), stage };
+        Some((lease, job))
+    }
+
+    /// Begins a sweep now: a list of users is wanted, even if the last sweep is not over.
+    pub(super) fn sweep_now(&mut self) {
+        self.sweep.waiting.clear();
+        self.sweep.refresh_at = Duration::ZERO;
     }
 
     /// True if the next sweep needs a list of the store's users.

@@ -32,8 +32,13 @@ fn erased_text_is_in_no_file() {
     fill(&mut *ledger, 54, 100);
     let held = || canaries.concat().into_bytes();
     let projections = vec![("passages", Projection { seq: 100, tag: "t".into(), bytes: held() })];
-    let checkpoint =
-        Checkpoint { snapshot: Some((100, held())), snapshots_kept: 2, projections, clear_vectors: false, level: 100 };
+    let checkpoint = Checkpoint {
+        snapshot: Some((100, held())),
+        snapshots_kept: 2,
+        projections,
+        level: 100,
+        ..Checkpoint::default()
+    };
     ledger.checkpoint(&checkpoint).unwrap();
     ledger.checkpoint(&checkpoint).unwrap();
     ledger.put_vectors(100, "CANARY-tag-is-no-content", &[([1; 16], held())]).unwrap();

@@ -65,8 +65,8 @@ fn derived(make: Make<'_>) {
             snapshot: Some((3, b"one two".to_vec())),
             snapshots_kept: 2,
             projections: vec![("recall", projection)],
-            clear_vectors: false,
             level: 3,
+            ..Checkpoint::default()
         })
         .unwrap();
     ledger.put_vectors(3, "t", &[([1; 16], vec![1, 2, 3])]).unwrap();
@@ -86,8 +86,8 @@ fn stale(make: Make<'_>) {
         snapshot: Some((level, b"one two".to_vec())),
         snapshots_kept: 2,
         projections: vec![("recall", Projection { seq: level, tag: "t".to_owned(), bytes: b"one".to_vec() })],
-        clear_vectors: false,
         level,
+        ..Checkpoint::default()
     };
     let later = sample.say("five").unwrap();
     ledger.append(3, &[later]).unwrap();

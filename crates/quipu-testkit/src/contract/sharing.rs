@@ -5,7 +5,7 @@ use std::cell::Cell;
 use jiff::{SignedDuration, Timestamp};
 use quipu_core::event::NO_HASH;
 use quipu_core::ledger::SealedEvent;
-use quipu_engine::ports::{Checkpoint, Head, LeaseRequest, Projection, StoreError, UserLedger, WatchEvent};
+use quipu_engine::ports::{Checkpoint, Head, LeaseClaim, LeaseRequest, Projection, StoreError, UserLedger, WatchEvent};
 
 use super::{MakePair, everything, head_of, me, open, other};
 use crate::sample::Sample;
@@ -19,6 +19,7 @@ pub(super) const CASES: &[SharingCase] = &[
     ("a watch reports the head first, then changes, and nothing without changes", watched),
     ("a watch blocks no other call, and opens only if there is a ledger", watch_is_quiet),
     ("a lease has one holder until it ends or is released", leased),
+    ("a position under a lease is stored only while it is held", fenced),
     ("a ledger is removed only at the expected position", removed_at),
     ("an open handle to a removed ledger cannot write, not even to a new ledger of that name", removed),
     ("building a ledger is atomic", built),
@@ -105,18 +106,43 @@ fn leased(make: MakePair<'_>) {
     let ask = |ledger: &mut dyn UserLedger, name, holder, now, until| {
         ledger.lease(&LeaseRequest { name, holder, now: at(now), until: at(until) }).unwrap()
     };
-    assert!(ask(&mut *one, "extract", 1, 100, 110));
-    assert!(!ask(&mut *two, "extract", u64::MAX, 105, 115), "it is taken");
-    assert!(ask(&mut *two, "summarize", u64::MAX, 105, 115), "another is not");
-    assert!(ask(&mut *one, "extract", 1, 109, 120), "who has it prolongs it");
-    assert!(!ask(&mut *two, "extract", u64::MAX, 119, 130));
-    assert!(ask(&mut *two, "extract", u64::MAX, 121, 130), "it has ended by itself");
+    // Where time is the store's own, only the durations count, so a lease either lasts for the whole test or is over at once.
+    assert!(ask(&mut *one, "extract", 1, 100, 10_000));
+    assert!(!ask(&mut *two, "extract", u64::MAX, 105, 10_000), "it is taken");
+    assert!(ask(&mut *two, "summarize", u64::MAX, 105, 10_000), "another is not");
+    assert!(ask(&mut *one, "extract", 1, 109, 20_000), "who has it prolongs it");
+    assert!(!ask(&mut *two, "extract", u64::MAX, 119, 20_000));
+    assert!(ask(&mut *one, "extract", 1, 120, 120), "who has it may also shorten it");
+    assert!(ask(&mut *two, "extract", u64::MAX, 121, 10_000), "it has ended by itself");
     one.release("extract", 1).unwrap();
-    assert!(!ask(&mut *one, "extract", 1, 122, 130), "who does not have it cannot give it back");
+    assert!(!ask(&mut *one, "extract", 1, 122, 10_000), "who does not have it cannot give it back");
     two.release("extract", u64::MAX).unwrap();
-    assert!(ask(&mut *one, "extract", 1, 123, 130));
+    assert!(ask(&mut *one, "extract", 1, 123, 10_000));
     one.release("nothing", 1).unwrap();
     assert_eq!(one.head().unwrap().seq, 0, "a lease is no event");
+}
+
+fn fenced(make: MakePair<'_>) {
+    let (one, two) = make();
+    let (mut one, mut two) = (open(&*one, &me()), open(&*two, &me()));
+    let at = |seconds: i64| Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds);
+    let position = |seq| Projection { seq, tag: "t".to_owned(), bytes: b"x".to_vec() };
+    let move_to = |ledger: &mut dyn UserLedger, holder, seq| {
+        let lease = Some(LeaseClaim { name: "extract".to_owned(), holder });
+        let projections = vec![("studied", position(seq))];
+        ledger.checkpoint(&Checkpoint { projections, level: 1, lease, ..Checkpoint::default() })
+    };
+    one.append(0, &[one_event(72, "one")]).unwrap();
+    assert!(matches!(move_to(&mut *one, 1, 1), Err(StoreError::Unavailable(_))), "nobody has the lease");
+    // A lease that has expired still counts while nobody has taken it.
+    assert!(one.lease(&LeaseRequest { name: "extract", holder: 1, now: at(100), until: at(100) }).unwrap());
+    move_to(&mut *one, 1, 1).unwrap();
+    assert!(two.lease(&LeaseRequest { name: "extract", holder: 2, now: at(101), until: at(10_000) }).unwrap());
+    move_to(&mut *two, 2, 5).unwrap();
+    assert!(matches!(move_to(&mut *one, 1, 2), Err(StoreError::Unavailable(_))), "it was taken over");
+    two.release("extract", 2).unwrap();
+    assert!(matches!(move_to(&mut *one, 1, 2), Err(StoreError::Unavailable(_))), "and stays lost");
+    assert_eq!(one.projection("studied").unwrap(), Some(position(5)));
 }
 
 fn removed_at(make: MakePair<'_>) {

@@ -1,6 +1,6 @@
 //! Leases and watches of the store in memory.
 
-use quipu_engine::ports::{LeaseRequest, LedgerWatch, StoreError, WatchEvent};
+use quipu_engine::ports::{LeaseClaim, LeaseRequest, LedgerWatch, StoreError, WatchEvent};
 
 use super::{Shared, StoredUser, lock};
 
@@ -12,6 +12,10 @@ impl StoredUser {
         }
         self.leases.insert(request.name.to_owned(), (request.holder, request.until));
         true
+    }
+
+    pub(super) fn is_leased(&self, claim: &LeaseClaim) -> bool {
+        self.leases.get(&claim.name).is_some_and(|(holder, _)| *holder == claim.holder)
     }
 
     pub(super) fn release(&mut self, name: &str, holder: u64) {

@@ -1,14 +1,18 @@
 //! Two processes with one folder: two engines over one store see each other's changes at once.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
+use quipu_core::extract::window::{ModelReply, Window};
 use quipu_core::id::UserId;
 use quipu_engine::erase::{EraseTarget, delete_user};
+use quipu_engine::ports::{ExtractError, WindowReader};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::EventRef;
 use quipu_engine::{
-    Budget, ContextOptions, Engine, Error, FactOptions, MemoryRef, RecallOptions, RememberOptions, Until, Utterance,
-    context, erase, facts, process, recall, remember, revert, status, texts_kept,
+    Budget, ContextOptions, Engine, Error, FactOptions, Freshness, MemoryRef, RecallOptions, RememberOptions, Until,
+    Utterance, context, erase, facts, process, rebuild, recall, remember, revert, snapshot, status, texts_kept,
 };
 use quipu_models::RuleExtractor;
 use quipu_testkit::{MemoryStore, RecordingStore, TestEngine};
@@ -136,4 +140,69 @@ fn a_quiet_recall_reads_nothing_and_looks_once() {
     calls.reset();
     found(&engine, "Where does Ana live?");
     assert_eq!(calls.all().into_iter().collect::<Vec<_>>(), [("look", 1)]);
+}
+
+#[test]
+fn a_request_says_how_current_the_memory_must_be() {
+    let (one, other) = two();
+    said(&one, &["My sister Ana lives in Porto."]);
+    let version = status(&other, &me()).unwrap().version;
+    said(&one, &["I am allergic to walnuts."]);
+    let told = status(&one, &me()).unwrap().version;
+    let lax = Freshness { max_staleness: Duration::from_secs(3600), ..Freshness::default() };
+    let seen = |freshness| status(&other.requiring(freshness), &me()).map(|status| status.version);
+    assert_eq!(seen(lax).unwrap(), version, "it asked the store");
+    assert_eq!(seen(Freshness { min_version: Some(version), ..lax }).unwrap(), version);
+    assert_eq!(seen(Freshness { min_version: Some(told), ..lax }).unwrap(), told);
+    let refused = seen(Freshness { min_version: Some(told + 1), ..Freshness::default() }).unwrap_err();
+    assert!(matches!(&refused, Error::Stale(text) if text.contains("at least version")), "{refused}");
+    // A memory that does not exist has version 0.
+    let nobody = UserId::parse("nobody").unwrap();
+    let first = other.requiring(Freshness { min_version: Some(1), ..Freshness::default() });
+    assert!(matches!(recall(&first, &nobody, &RecallOptions::of("tea")), Err(Error::Stale(_))));
+}
+
+/// Counts the messages it is given as new, and finds nothing in them.
+struct Counter(Arc<AtomicUsize>);
+
+impl WindowReader for Counter {
+    fn id(&self) -> &str {
+        "counter/v1"
+    }
+
+    fn read(&self, _: &UserId, window: &Window) -> Result<ModelReply, ExtractError> {
+        self.0.fetch_add(window.messages.iter().filter(|message| message.is_new).count(), Ordering::SeqCst);
+        Ok(ModelReply::default())
+    }
+}
+
+#[test]
+fn no_process_moves_back_what_another_has_read_with_a_model() {
+    let read = Arc::new(AtomicUsize::new(0));
+    let store = MemoryStore::new();
+    let engine = |seed| {
+        let reader = Some(Arc::new(Counter(read.clone())) as Arc<dyn WindowReader>);
+        let extractor = Some(Arc::new(RuleExtractor::english()) as _);
+        TestEngine { reader, extractor, ..TestEngine::new(seed) }.engine(Box::new(store.clone()))
+    };
+    // The memory is older than the model, so no process knows a position when it opens it.
+    said(&TestEngine::new(3).engine(Box::new(store.clone())), &["I live in Oslo."]);
+    let (one, other) = (engine(1), engine(2));
+    found(&other, "Where do I live?");
+    said(&one, &["I like tea."]);
+    // The other process neither skips what the first one has begun with, …
+    said(&other, &["I like plums."]);
+    let read_all = |engine: &Engine| process(engine, &me(), Until::Everything, &Budget::default()).unwrap();
+    read_all(&one);
+    assert_eq!(read.load(Ordering::SeqCst), 2);
+    // … nor does any write of its own bring back its older position.
+    snapshot(&other, &me()).unwrap();
+    read_all(&engine(4));
+    assert_eq!(read.load(Ordering::SeqCst), 2, "a checkpoint moved it back");
+    rebuild(&other, &me(), &mut |_| {}).unwrap();
+    read_all(&engine(5));
+    assert_eq!(read.load(Ordering::SeqCst), 2, "a rebuild moved it back");
+    erase(&other, &me(), &[EraseTarget::Event(1)], "test", &mut |_| {}).unwrap();
+    read_all(&engine(6));
+    assert_eq!(read.load(Ordering::SeqCst), 2, "an erasure moved it back");
 }

@@ -19,7 +19,9 @@ use std::sync::Once;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
 use quipu_engine::ports::LedgerStore;
+use quipu_postgres::{PostgresOptions, PostgresStore};
 use quipu_sqlite::{SqliteStore, StoreOptions};
+use quipu_testkit::postgres_server::{Admin, ROLE, copied_database, server, url};
 use quipu_testkit::{MemoryStore, effort, seed};
 
 use command::Command;
@@ -82,6 +84,18 @@ fn random_histories_on_disk_are_what_the_model_says() {
         let folder = tempfile::tempdir().unwrap();
         let options = StoreOptions { ballast_bytes: 0, ..StoreOptions::default() };
         let store = SqliteStore::open(folder.path(), options).unwrap();
+        World::new(&|| -> Box<dyn LedgerStore> { Box::new(store.clone()) }).live_through(&commands);
+    });
+}
+
+#[test]
+fn random_histories_in_postgresql_are_what_the_model_says() {
+    const TEMPLATE: &str = "template_quipu";
+    let options = PostgresOptions::default;
+    Admin::connect(server(), "postgres").run(&format!("CREATE DATABASE {TEMPLATE} OWNER {ROLE}"));
+    drop(PostgresStore::open(&url(server().port, TEMPLATE), options()).unwrap());
+    run("in PostgreSQL", effort(6), 30, |commands| {
+        let store = PostgresStore::open(&url(server().port, &copied_database(TEMPLATE)), options()).unwrap();
         World::new(&|| -> Box<dyn LedgerStore> { Box::new(store.clone()) }).live_through(&commands);
     });
 }

@@ -73,7 +73,7 @@ pub(super) fn run(settings: &Settings, printer: &Printer, args: &ServeArgs) -> R
     let collector = settings.collector()?;
     let telemetry = telemetry::start(filter(args.log_level), collector.as_deref())?;
     let usage = app::model_usage(&settings.data_dir, settings);
-    let metrics = Arc::new(Metrics::new());
+    let metrics = Arc::new(Metrics::of_server(&options.name));
     usage.watched_by(metrics.clone());
     let engine = app::open_with(&settings.data_dir, settings, &usage)?;
     engine.warm_up();

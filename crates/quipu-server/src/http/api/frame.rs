@@ -14,8 +14,8 @@ use axum::response::{IntoResponse, Response};
 use quipu_core::id::{Seq, UserId};
 use quipu_core::limit;
 use quipu_engine::ports::Scope;
-use quipu_engine::versions::When;
-use quipu_engine::{Announced, Engine, EntryPoint, Error, MemoryRef};
+use quipu_engine::versions::{self, When};
+use quipu_engine::{Announced, Engine, EntryPoint, Error, Freshness, MemoryRef};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -228,6 +228,11 @@ impl Route {
         Self { is_live: true, ..self }
     }
 
+    /// True if it reads or writes memories, so that a request may say how current they must be.
+    pub(super) fn uses_memory(&self) -> bool {
+        !self.path.starts_with("/keys")
+    }
+
     /// True if it can stream events.
     pub(super) fn is_live(&self) -> bool {
         self.is_live
@@ -247,6 +252,7 @@ pub(super) struct Call<'a> {
     path: &'a BTreeMap<String, String>,
     pub(super) idempotency_key: Option<String>,
     expected: Option<Seq>,
+    has_min_version: bool,
 }
 
 impl Call<'_> {
@@ -257,7 +263,16 @@ impl Call<'_> {
 
     /// The user in the path, if the caller may access this user.
     pub(super) fn user(&self) -> Result<UserId, Fault> {
-        self.user_named(self.part("user_id")?, "user_id")
+        self.reached(self.user_named(self.part("user_id")?, "user_id")?)
+    }
+
+    /// A user whose memory has reached the version that the request requires. Not every operation opens the memory, so it is
+    /// checked here.
+    fn reached(&self, user: UserId) -> Result<UserId, Fault> {
+        if self.has_min_version {
+            versions::version(self.engine, &user)?;
+        }
+        Ok(user)
     }
 
     /// A user named elsewhere in the request, if the caller may access this user. All access to users goes through this
@@ -271,10 +286,10 @@ impl Call<'_> {
     /// The user of a request that may omit it: the named one, else the key's, else the server's default.
     pub(super) fn own_user(&self, named: Option<&str>) -> Result<UserId, Fault> {
         if let Some(named) = named {
-            return self.user_named(named, "user_id");
+            return self.reached(self.user_named(named, "user_id")?);
         }
         let own = self.caller.bound().or(self.app.options.user.as_ref());
-        own.cloned().ok_or_else(|| Fault::invalid("no user: give user_id").at("user_id"))
+        self.reached(own.cloned().ok_or_else(|| Fault::invalid("no user: give user_id").at("user_id"))?)
     }
 
     /// Rejects callers without this scope.
@@ -390,6 +405,7 @@ async fn run(
     let (parts, body) = request.into_parts();
     met.caller.must(route.scope)?;
     let (idempotency_key, expected) = conditions(route, &parts.headers)?;
+    let freshness = sent::freshness(&parts.headers, route.uses_memory())?;
     if let Some(user) = path.get("user_id") {
         // Checked first: a caller who may not access a user learns nothing about that user.
         let user = UserId::parse(user).map_err(|refusal| Fault::invalid(refusal.to_string()).at("user_id"))?;
@@ -401,6 +417,14 @@ async fn run(
     let sent = collect(app, parts, body, bytes_max).await?;
     let left_at = if route.is_live { live::left_at(&headers)? } else { None };
     if route.is_live && live::is_wanted(&headers) {
+        if freshness != Freshness::default() {
+            return Err(Fault::invalid(format!(
+                "a stream takes no {} and no {}",
+                sent::MIN_VERSION,
+                sent::MAX_STALENESS
+            ))
+            .at(sent::MIN_VERSION));
+        }
         let asked: LiveQuery = sent::query(&sent)?;
         let user = path.get("user_id").map(|user| UserId::parse(user));
         let user = user.ok_or_else(|| Error::Bug("a live path names no user".to_owned()))?;
@@ -412,7 +436,10 @@ async fn run(
     let (app, route, caller) = (app.clone(), route.clone(), met.caller.clone());
     let work = tokio::task::spawn_blocking(move || {
         let _slot = slot;
-        let call = Call { app: &app, engine: &app.engine, caller: &caller, path: &path, idempotency_key, expected };
+        let engine = app.engine.requiring(freshness);
+        let has_min_version = freshness.min_version.is_some();
+        let (app, engine, caller, path) = (&app, &engine, &caller, &path);
+        let call = Call { app, engine, caller, path, idempotency_key, expected, has_min_version };
         (route.verb)(&call, &sent)
     });
     let answer = work.await.map_err(|_| Error::Bug("an operation stopped without an answer".to_owned()))??;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::health::{Readiness, ServerVersion};
 use super::frame::Route;
-use super::{routes, shape};
+use super::{routes, sent, shape};
 use crate::maintenance::MaintenanceStatus;
 
 /// Paths outside the table: path, method and summary.
@@ -177,6 +177,18 @@ fn operation(route: &Route, generators: &mut Schemas) -> Value {
     if route.is_conditional {
         parameters.push(header("If-Match", "Required version of the memory; otherwise the answer is 412", VERSION));
     }
+    if route.uses_memory() {
+        parameters.push(header(
+            sent::MIN_VERSION,
+            "Version that the memory must have reached, such as the position in a receipt; otherwise the answer is 412",
+            POSITION,
+        ));
+        parameters.push(header(
+            sent::MAX_STALENESS,
+            "Milliseconds since the store may last have been asked for events of other servers. Defaults to 0: it is asked",
+            POSITION,
+        ));
+    }
     if route.is_live() {
         parameters.push(header(
             "Last-Event-ID",
@@ -228,7 +240,7 @@ fn responses(route: &Route, answer: &Schema) -> Value {
         let holds = match status {
             "404" => route.path != "/keys",
             "409" | "422" => writes,
-            "412" => route.is_conditional || route.is_announced,
+            "412" => route.is_conditional || route.is_announced || route.uses_memory(),
             "428" => route.is_announced,
             _ => true,
         };

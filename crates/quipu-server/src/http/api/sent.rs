@@ -1,6 +1,10 @@
-//! Parses JSON bodies and queries; errors name the offending field.
+//! Parses JSON bodies, queries and some headers; errors name the offending field.
+
+use std::time::Duration;
 
 use axum::extract::Query;
+use axum::http::HeaderMap;
+use quipu_engine::Freshness;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -131,3 +135,24 @@ pub(super) fn listed(text: Option<&str>) -> Vec<String> {
 #[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NoQuery {}
+
+/// The header with the version that a memory must have reached.
+pub(super) const MIN_VERSION: &str = "X-Memory-Min-Version";
+/// The header with how old the server's knowledge of the store may be, in milliseconds.
+pub(super) const MAX_STALENESS: &str = "X-Memory-Max-Staleness-Ms";
+
+/// Reads how current the memory must be; a route that uses no memory rejects the headers.
+pub(super) fn freshness(headers: &HeaderMap, is_accepted: bool) -> Result<Freshness, Fault> {
+    let number = |name: &'static str, what: &str| {
+        let Some(value) = headers.get(name) else { return Ok(None) };
+        if !is_accepted {
+            return Err(Fault::invalid(format!("this route takes no {name}")).at(name));
+        }
+        let number = value.to_str().ok().and_then(|text| text.trim().parse::<u64>().ok());
+        number.map(Some).ok_or_else(|| Fault::invalid(format!("{name} is {what}")).at(name))
+    };
+    Ok(Freshness {
+        min_version: number(MIN_VERSION, "the position of an event, such as 12")?,
+        max_staleness: Duration::from_millis(number(MAX_STALENESS, "a number of milliseconds")?.unwrap_or(0)),
+    })
+}

@@ -161,6 +161,41 @@ async fn numbers_places_and_methods_are_taken_as_they_are_meant() {
     assert_eq!(rig.send("/memory/write", write).await.refused().0, 422);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_may_require_a_version() {
+    let rig = rig().await;
+    let turn = json!({"messages": [{"role": "user", "content": "I live in Porto."}]});
+    let seq = rig.send("/memory/ines/turns", turn.clone()).await.ok()["position"].as_u64().unwrap();
+    let (reached, far) = (seq.to_string(), (seq + 100).to_string());
+    let needs =
+        |version: &str| [("x-memory-min-version", version.to_owned()), ("x-memory-max-staleness-ms", "500".to_owned())];
+    let retrieve = json!({"user_id": "ines", "query": "Where do I live?"});
+    for (method, path, body) in [
+        ("GET", "/memory/ines", None),
+        ("GET", "/memory/ines/facts", None),
+        ("GET", "/memory/ines/verify", None),
+        ("POST", "/memory/retrieve", Some(&retrieve)),
+        ("POST", "/memory/ines/turns", Some(&turn)),
+    ] {
+        let ask = |version: &str| {
+            let headers = needs(version);
+            let rig = &rig;
+            async move {
+                let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+                rig.ask(method, path, &headers, body).await
+            }
+        };
+        ask(&reached).await.ok();
+        assert_eq!(ask(&far).await.refused(), (412, "precondition_failed".into(), Value::Null), "{path}");
+        assert_eq!(ask("now").await.refused().2, "X-Memory-Min-Version", "{path}");
+    }
+    // Neither the keys nor a stream have a version.
+    let header = [("x-memory-min-version", "1")];
+    assert_eq!(rig.ask("GET", "/keys", &header, None).await.refused().2, "X-Memory-Min-Version");
+    let streamed = [("x-memory-min-version", "1"), ("accept", "text/event-stream")];
+    assert_eq!(rig.ask("GET", "/memory/ines/events", &streamed, None).await.refused().2, "X-Memory-Min-Version");
+}
+
 /// Clients are generated from the document: it lists every status of a route and exactly the fields it accepts.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_says_what_is_taken_and_answered() {
@@ -173,7 +208,14 @@ async fn the_page_says_what_is_taken_and_answered() {
     for status in ["200", "400", "401", "403", "404", "408", "409", "412", "413", "415", "422", "429", "500", "503"] {
         assert!(statuses(&turns).iter().any(|one| one == status), "{status}");
     }
-    assert!(!statuses(&of("get", "/memory/{user_id}/facts")).iter().any(|one| one == "412" || one == "422"));
+    assert!(!statuses(&of("get", "/memory/{user_id}/facts")).iter().any(|one| one == "422"));
+    assert!(!statuses(&of("get", "/keys")).iter().any(|one| one == "412"));
+    let headers = |operation: &Value| -> Vec<String> {
+        let all = operation["parameters"].as_array().unwrap().iter().filter(|one| one["in"] == "header");
+        all.map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(headers(&of("get", "/memory/{user_id}/facts")), ["X-Memory-Min-Version", "X-Memory-Max-Staleness-Ms"]);
+    assert_eq!(headers(&of("get", "/keys")), [""; 0]);
     assert_eq!(turns["requestBody"]["required"], true);
     assert_eq!(of("post", "/memory/compact")["requestBody"]["required"], false);
     let query = of("get", "/memory/{user_id}/facts")["parameters"].clone();

@@ -1,0 +1,1 @@
+DELETE FROM quipu.servers WHERE seen_at < now() - interval '1 day'

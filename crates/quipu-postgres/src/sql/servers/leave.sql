@@ -1,0 +1,1 @@
+DELETE FROM quipu.servers WHERE id = $1
