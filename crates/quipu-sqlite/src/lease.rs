@@ -1,6 +1,6 @@
 //! Leases: exclusive rights of one process until a given time, each a row of `meta`.
 
-use quipu_engine::ports::LeaseRequest;
+use quipu_engine::ports::{LeaseRequest, StoreError};
 use rusqlite::{OptionalExtension, Transaction};
 
 use crate::connection::meta;
@@ -23,6 +23,14 @@ pub(crate) fn release(transaction: &Transaction<'_>, name: &str, holder: u64) ->
         transaction.prepare_cached(include_str!("sql/drop_meta.sql"))?.execute([key(name)])?;
     }
     Ok(())
+}
+
+/// Fails unless `holder` has the lease, whether or not it has ended.
+pub(crate) fn check(transaction: &Transaction<'_>, name: &str, holder: u64) -> Result<(), Failure> {
+    if held(transaction, name)?.is_some_and(|(by, _)| by == holder) {
+        return Ok(());
+    }
+    Err(StoreError::Unavailable(format!("another process has the lease {name}. Nothing was changed")).into())
 }
 
 /// Holder and end of a lease. An unreadable value counts as free.

@@ -12,6 +12,7 @@ pub mod reranker;
 pub mod signer;
 pub mod summarizer;
 pub mod tokenizer;
+pub mod user_keys;
 pub mod vault;
 pub mod window_reader;
 
@@ -23,8 +24,8 @@ pub use language_model::{
     Completion, CompletionRequest, LanguageModel, Message, ModelError, PromptRole, Purpose, Shape, Usage,
 };
 pub use ledger_store::{
-    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Projection, StoreError, UserLedger,
-    VectorKey, WatchEvent,
+    BackupFile, Checkpoint, Head, KeyRotation, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Projection,
+    ResealedChange, StoreError, UserLedger, VectorKey, WatchEvent,
 };
 pub use model_watch::{ModelCall, ModelWatch};
 pub use reflector::{Looked, NameProposed, ReflectError, ReflectionInput, Reflector, Unnamed};
@@ -32,5 +33,6 @@ pub use reranker::Reranker;
 pub use signer::{PublicKey, Signature, Signer};
 pub use summarizer::{SummarizeError, Summarizer, SummaryInput};
 pub use tokenizer::Tokenizer;
+pub use user_keys::{UserKeyId, UserKeyState, UserKeyStore, WrappedKey};
 pub use vault::{FolderEntry, UserVault, Vault, VaultError};
 pub use window_reader::WindowReader;
