@@ -50,6 +50,16 @@ impl PostgresStore {
         PostgresKeys::new(Arc::clone(&self.database))
     }
 
+    /// Whether any user has a ledger.
+    ///
+    /// # Errors
+    /// As every call that reads.
+    pub fn has_users(&self) -> Result<bool, StoreError> {
+        let step = Step::new(include_str!("sql/any_user.sql"), []);
+        let answers = self.database.repeat(Access::Read, WHOLE_STORE, "look at", &[step])?;
+        Ok(answers.iter().flatten().next().is_some())
+    }
+
     /// Fence and position of a user's live ledger.
     fn live(&self, user: &UserId) -> Result<Option<(Uuid, Seq)>, StoreError> {
         let name = user.as_str();
