@@ -10,7 +10,7 @@ use quipu_engine::{Error, Result};
 use quipu_postgres::{PostgresOptions, PostgresStore, PostgresUserKeys};
 use quipu_sqlite::{SqliteStore, SqliteUserKeys, StoreOptions};
 
-use crate::settings::{EncryptionSettings, MasterKeySource, StoreSetting, UserKeysPlace};
+use crate::settings::{EncryptionSettings, MasterKeySource, Settings, StoreSetting, UserKeysPlace};
 
 /// The key file in a data folder.
 const KEY_FILE: &str = "user-keys.db";
@@ -44,6 +44,17 @@ pub(crate) fn open_store(
     Ok(Box::new(EncryptedStore::new(inner, Arc::new(user_keys(place, folder, settings)?))?))
 }
 
+/// The ledgers of the settings as they are stored, sealed or not.
+///
+/// # Errors
+/// As the stores.
+pub(crate) fn raw_store(settings: &Settings) -> Result<Box<dyn LedgerStore>> {
+    Ok(match &settings.store {
+        StoreSetting::Folder => Box::new(SqliteStore::open(&settings.data_dir, StoreOptions::default())?),
+        StoreSetting::Postgres(url) => Box::new(PostgresStore::open(url.secret(), PostgresOptions::default())?),
+    })
+}
+
 /// Whether a database has ledgers. One that was filled before encryption was available stays as it is.
 fn is_in_use(store: &PostgresStore) -> Result<bool> {
     Ok(store.has_users()?)
@@ -72,7 +83,9 @@ pub(crate) fn user_keys(place: &StoreSetting, folder: &Path, settings: &Encrypti
 fn no_master_key(place: &StoreSetting) -> Error {
     let why = match place {
         StoreSetting::Folder => "encryption is on",
-        StoreSetting::Postgres(_) => "a new PostgreSQL store is encrypted unless `encryption` (QUIPU_ENCRYPTION) is off",
+        StoreSetting::Postgres(_) => {
+            "a new PostgreSQL store is encrypted unless `encryption` (QUIPU_ENCRYPTION) is off"
+        }
     };
     Error::Invalid(format!(
         "{why}, and there is no master key. `quipu user-keys new FILE` makes one; name it in `master_key_file` or \

@@ -32,14 +32,7 @@ pub(crate) struct Keyring {
 
 impl Keyring {
     pub(crate) fn new(user: &UserId, keys: Option<Arc<UserKeys>>) -> Self {
-        Self {
-            user: user.clone(),
-            keys,
-            listed: Vec::new(),
-            opened: BTreeMap::new(),
-            sealing: None,
-            valid_to: 0,
-        }
+        Self { user: user.clone(), keys, listed: Vec::new(), opened: BTreeMap::new(), sealing: None, valid_to: 0 }
     }
 
     /// A keyring that seals with a key of its own.
@@ -189,7 +182,11 @@ impl Keyring {
     }
 
     /// Opens a change with whatever key it needs, for sealing it again. `None` if there is no such key, or it is damaged.
-    pub(crate) fn try_open(&mut self, at: ChangeRef, change: &SealedChange) -> Result<Option<SealedChange>, StoreError> {
+    pub(crate) fn try_open(
+        &mut self,
+        at: ChangeRef,
+        change: &SealedChange,
+    ) -> Result<Option<SealedChange>, StoreError> {
         let Some(id) = key_of_change(change) else { return Ok(Some(change.clone())) };
         Ok(self.key(&id)?.and_then(|key| key.open_change(at, change)))
     }

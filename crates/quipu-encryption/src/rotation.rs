@@ -125,10 +125,17 @@ fn sealed_again(
             let Some(opened) = ring.try_open(target, change)? else { continue };
             if let Some(id) = sealed_with {
                 old.extend(
-                    ring.listed().iter().filter(|key| key.id == id && key.state == UserKeyState::Building).map(|key| key.id),
+                    ring.listed()
+                        .iter()
+                        .filter(|key| key.id == id && key.state == UserKeyState::Building)
+                        .map(|key| key.id),
                 );
             }
-            changes.push(ResealedChange { target, from, to: current.seal_change(target, &opened, keys.entropy.as_ref())? });
+            changes.push(ResealedChange {
+                target,
+                from,
+                to: current.seal_change(target, &opened, keys.entropy.as_ref())?,
+            });
         }
     }
     Ok(changes)

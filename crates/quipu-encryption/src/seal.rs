@@ -240,9 +240,8 @@ mod tests {
     /// The vector of draft-irtf-cfrg-xchacha-03, A.3.1.
     #[test]
     fn the_cipher_gives_the_known_answer() {
-        let key: Secret = Zeroizing::new(
-            hex("808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f").try_into().unwrap(),
-        );
+        let key: Secret =
+            Zeroizing::new(hex("808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f").try_into().unwrap());
         let nonce: [u8; 24] = hex("404142434445464748494a4b4c4d4e4f5051525354555657").try_into().unwrap();
         let aad = hex("50515253c0c1c2c3c4c5c6c7");
         let plain = b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, sunscreen would be it.";

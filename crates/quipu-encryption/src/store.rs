@@ -285,12 +285,7 @@ fn examine(keys: &UserKeys) -> Vec<Result<String, String>> {
 }
 
 /// Appends the events of a copy to an empty ledger.
-fn take_in(
-    store: &EncryptedStore,
-    user: &UserId,
-    from: &Path,
-    into: &mut dyn UserLedger,
-) -> Result<(), StoreError> {
+fn take_in(store: &EncryptedStore, user: &UserId, from: &Path, into: &mut dyn UserLedger) -> Result<(), StoreError> {
     let (mut waiting, mut bytes, mut expected) = (Vec::new(), 0, 0);
     let mut append = |waiting: &mut Vec<SealedEvent>| {
         into.append(expected, waiting)?;

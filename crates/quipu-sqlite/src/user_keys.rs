@@ -115,10 +115,8 @@ impl UserKeyStore for SqliteUserKeys {
     fn put(&self, key: &WrappedKey, retired_by: Option<EventId>) -> Result<(), StoreError> {
         self.write("keep a key in", |transaction| {
             if let Some(event) = retired_by {
-                transaction.execute(
-                    include_str!("sql/user_keys/retire.sql"),
-                    params![key.user.as_str(), event.as_bytes()],
-                )?;
+                transaction
+                    .execute(include_str!("sql/user_keys/retire.sql"), params![key.user.as_str(), event.as_bytes()])?;
             }
             let place: i64 = transaction.query_row(
                 include_str!("sql/user_keys/put_secret.sql"),

@@ -11,8 +11,8 @@ use quipu_core::event::{ChangeRef, NO_HASH};
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::{
-    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Projection, ResealedChange, StoreError,
-    UserLedger, VectorKey,
+    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Projection, ResealedChange,
+    StoreError, UserLedger, VectorKey,
 };
 
 mod file;

@@ -55,8 +55,11 @@ impl UserKeyStore for MemoryUserKeys {
 
     fn users(&self, state: Option<UserKeyState>) -> Result<Vec<UserId>, StoreError> {
         let held = self.held();
-        let mut users: Vec<UserId> =
-            held.iter().filter(|key| state.is_none_or(|state| key.state == state)).map(|key| key.user.clone()).collect();
+        let mut users: Vec<UserId> = held
+            .iter()
+            .filter(|key| state.is_none_or(|state| key.state == state))
+            .map(|key| key.user.clone())
+            .collect();
         users.sort();
         users.dedup();
         Ok(users)
@@ -71,9 +74,8 @@ impl UserKeyStore for MemoryUserKeys {
 
     fn rewrap(&self, from: &WrappedKey, master: [u8; 8], wrapped: &[u8]) -> Result<bool, StoreError> {
         let mut held = self.held();
-        let found = held
-            .iter_mut()
-            .find(|key| (&key.user, key.id, &key.wrapped) == (&from.user, from.id, &from.wrapped));
+        let found =
+            held.iter_mut().find(|key| (&key.user, key.id, &key.wrapped) == (&from.user, from.id, &from.wrapped));
         Ok(found.is_some_and(|key| {
             (key.master, key.wrapped) = (master, wrapped.to_vec());
             true

@@ -73,7 +73,9 @@ impl EncryptionSettings {
         let switch = variable("QUIPU_ENCRYPTION").or(file.encryption).map(|word| parse(&word)).transpose()?;
         let in_variables = match (variable("QUIPU_MASTER_KEY"), variable("QUIPU_MASTER_KEY_FILE")) {
             (Some(_), Some(_)) => {
-                return Err(Error::Invalid("QUIPU_MASTER_KEY and QUIPU_MASTER_KEY_FILE are both set: unset one".to_owned()));
+                return Err(Error::Invalid(
+                    "QUIPU_MASTER_KEY and QUIPU_MASTER_KEY_FILE are both set: unset one".to_owned(),
+                ));
             }
             (Some(text), None) => Some(MasterKeySource::Text(text)),
             (None, path) => path.map(|path| MasterKeySource::File(PathBuf::from(path))),

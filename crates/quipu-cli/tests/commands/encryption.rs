@@ -58,6 +58,7 @@ fn a_folder_is_encrypted_with_a_master_key_from_a_file() {
     // Without encryption a sealed memory is told from a damaged one.
     set(&place, "");
     check(&place, &["recall", "canary"], 5, &["encryption is off here", "QUIPU_ENCRYPTION"]);
+    check(&place, &["verify", "--headers"], 0, &["INTACT", "payloads were not checked"]);
     set(&place, &config);
     let receipt = place.0.path().join("receipt.json");
     let erased = ["erase", "1", "--yes", "--receipt", receipt.to_str().unwrap()];

@@ -86,7 +86,8 @@ fn at(seq: u64) -> ChangeRef {
 /// Three events in the ledger of the user.
 fn filled(store: &dyn LedgerStore) -> (Sample, Vec<SealedEvent>) {
     let mut sample = Sample::new(&me(), 5);
-    let events = vec![sample.say("canary one").unwrap(), sample.say("canary two").unwrap(), sample.say("three").unwrap()];
+    let events =
+        vec![sample.say("canary one").unwrap(), sample.say("canary two").unwrap(), sample.say("three").unwrap()];
     store.open(&me(), true).unwrap().append(0, &events).unwrap();
     (sample, events)
 }

@@ -160,7 +160,11 @@ fn no_file_of_the_server_ever_holds_a_word_and_what_is_left_of_the_erased_cannot
     assert!(opens(&old, taken_from_a_page(), &[900]));
     assert_eq!(rewrap(&user_keys(Box::new(keys_in(&keys)), &[901, 900], 5)).unwrap().keys, 1);
     assert!(!opens(&old, taken_from_a_page(), &[901]));
-    assert!(opens(&raw()[3..4].iter().map(|e| SealedEvent { seq: 1, ..e.clone() }).collect::<Vec<_>>(), Box::new(keys_in(&keys)), &[901]));
+    assert!(opens(
+        &raw()[3..4].iter().map(|e| SealedEvent { seq: 1, ..e.clone() }).collect::<Vec<_>>(),
+        Box::new(keys_in(&keys)),
+        &[901]
+    ));
 
     // After the deletion of the user, nothing can be opened.
     let last = raw();

@@ -34,7 +34,9 @@ fn every_statement_names_the_user() {
             wrong.push(format!("{name} does not name user_id"));
         }
         // Outside the statements of the whole store, each use of a table is bound to the user of the transaction.
-        let whole_store = name.starts_with("migrations") || name.starts_with("keys/") || ["users.sql", "any_user.sql"].contains(&name.as_str());
+        let whole_store = name.starts_with("migrations")
+            || name.starts_with("keys/")
+            || ["users.sql", "any_user.sql"].contains(&name.as_str());
         let tables = code.matches("quipu.").count();
         let bound = code.matches("user_id = $1").count() + code.matches("(user_id,").count();
         // A conflict clause names the key once more than there are tables, which does not make up for a missing condition.

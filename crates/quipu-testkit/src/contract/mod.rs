@@ -15,10 +15,10 @@ mod user_keys;
 mod users;
 
 pub use keys::key_store;
-pub use user_keys::user_key_store;
 use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::{Head, LedgerStore, UserLedger};
+pub use user_keys::user_key_store;
 
 /// Creates a new, empty store on each call.
 pub type Make<'a> = &'a dyn Fn() -> Box<dyn LedgerStore>;

@@ -58,8 +58,7 @@ fn never_back(make: Make<'_>) {
     let store = make();
     let mut ledger = open(&*store, &me());
     let (mut sample, mut events) = filled(&mut *ledger);
-    let (late, next, stale) =
-        (replacement(&events[0], 2), replacement(&events[1], 3), replacement(&events[1], 4));
+    let (late, next, stale) = (replacement(&events[0], 2), replacement(&events[1], 3), replacement(&events[1], 4));
     let erasure = sample.erase(&[late.target]).unwrap();
     ledger.erase(3, &[late.target], &erasure).unwrap();
     assert!(hold(&mut *ledger, 5, 100));
@@ -76,7 +75,8 @@ fn needs_the_lease(make: Make<'_>) {
     let mut ledger = open(&*store, &me());
     let (_, events) = filled(&mut *ledger);
     let change = [replacement(&events[0], 2)];
-    let refused = |outcome: Result<(), StoreError>| assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
+    let refused =
+        |outcome: Result<(), StoreError>| assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
     refused(ledger.reseal(LEASE, 5, &change));
     assert!(hold(&mut *ledger, 5, 100));
     assert!(hold(&mut *ledger, 6, 200), "the first lease has ended");

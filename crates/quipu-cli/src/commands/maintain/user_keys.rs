@@ -78,7 +78,9 @@ pub(super) fn run(settings: &Settings, printer: &Printer, action: UserKeysAction
                 let users = render::counted(status.users as u64, ["user", "users"]);
                 let retired = match status.users_with_retired_keys {
                     0 => String::new(),
-                    number => format!("; {number} with a retired key, which the next checkpoint of the memory destroys"),
+                    number => {
+                        format!("; {number} with a retired key, which the next checkpoint of the memory destroys")
+                    }
                 };
                 format!("{}: keys of {users}{retired}; master key {}\n", status.place, status.master_key)
             })?;

@@ -76,7 +76,8 @@ pub(super) fn move_store(settings: &Settings, printer: &Printer, args: &MoveArgs
     })?;
     printer.hint(&next(&place, folder));
     if target.switch == Some(true) {
-        printer.hint("The copy is encrypted with keys of its own: set QUIPU_ENCRYPTION to `on`, with the same master key");
+        printer
+            .hint("The copy is encrypted with keys of its own: set QUIPU_ENCRYPTION to `on`, with the same master key");
     }
     Ok(())
 }
