@@ -7,11 +7,10 @@ use data_encoding::HEXLOWER;
 use quipu_core::event::ChangeRef;
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::ledger::{SealedChange, SealedEvent};
-use quipu_engine::ports::{StoreError, UserKeyId, UserKeyState, WrappedKey};
-use zeroize::Zeroizing;
+use quipu_engine::ports::{StoreError, UserKeyId, UserKeyState, UserLedger, WrappedKey};
 
-use crate::seal::{BlobKind, KEY_BYTES, UserKey, key_of_blob, key_of_change};
-use crate::store::UserKeys;
+use crate::seal::{BlobKind, UserKey, key_of_blob, key_of_change};
+use crate::user_keys::UserKeys;
 
 /// The keys of one user.
 ///
@@ -88,12 +87,12 @@ impl Keyring {
         Ok(key)
     }
 
-    /// The key that seals what is written at version `at`; `None` if encryption is off. `is_lost` says whether the ledger is
-    /// sealed although the user has no key, and is asked before a first key is made.
+    /// The key that seals what is written to a ledger at version `at`; `None` if encryption is off. No first key is made for
+    /// a ledger that is sealed already.
     pub(crate) fn for_writing(
         &mut self,
+        ledger: &mut dyn UserLedger,
         at: Seq,
-        is_lost: &mut dyn FnMut() -> Result<Option<UserKeyId>, StoreError>,
     ) -> Result<Option<Arc<UserKey>>, StoreError> {
         if self.keys.is_none() {
             return Ok(None);
@@ -106,15 +105,27 @@ impl Keyring {
         let key = match active {
             Some(wrapped) => self.unwrap(&wrapped)?,
             None => {
-                if let Some(id) = self.listed.is_empty().then(is_lost).transpose()?.flatten() {
-                    return Err(self.missing(&id));
-                }
+                self.refuse_lost(ledger)?;
                 self.make(UserKeyState::Active, None)?
             }
         };
         self.sealing = Some(Arc::clone(&key));
         self.valid_to = at;
         Ok(Some(key))
+    }
+
+    /// Fails if the user has no key and the newest event of the ledger is sealed.
+    pub(crate) fn refuse_lost(&self, ledger: &mut dyn UserLedger) -> Result<(), StoreError> {
+        let head = ledger.head()?.seq;
+        if head == 0 || !self.listed.is_empty() {
+            return Ok(());
+        }
+        let mut sealed_with = None;
+        ledger.read(head..=head, &mut |event| {
+            sealed_with = event.changes.iter().find_map(key_of_change);
+            false
+        })?;
+        sealed_with.map_or(Ok(()), |id| Err(self.missing(&id)))
     }
 
     /// Notes that this writer itself appended up to `seq`.
@@ -219,35 +230,4 @@ pub(crate) fn off(user: &UserId) -> StoreError {
         "the payloads of user {user} are sealed, and encryption is off here. Nothing was changed. Set `encryption` \
          (QUIPU_ENCRYPTION) to `on`, and the master key"
     ))
-}
-
-impl UserKeys {
-    /// A new random key, which is not stored yet.
-    pub(crate) fn generate(&self, user: &UserId) -> UserKey {
-        let mut id: UserKeyId = [0; 8];
-        self.entropy.fill(&mut id);
-        let mut secret = Zeroizing::new([0; KEY_BYTES]);
-        self.entropy.fill(secret.as_mut_slice());
-        UserKey { id, user: user.clone(), secret }
-    }
-
-    /// Wraps and stores a key.
-    pub(crate) fn put(
-        &self,
-        key: &UserKey,
-        state: UserKeyState,
-        retired_by: Option<EventId>,
-    ) -> Result<(), StoreError> {
-        let (master, wrapped) = self.masters.wrap(&key.user, &key.id, &key.secret, self.entropy.as_ref())?;
-        let stored = WrappedKey {
-            user: key.user.clone(),
-            id: key.id,
-            state,
-            retired_by: None,
-            made_at: self.clock.now(),
-            master,
-            wrapped,
-        };
-        self.store.put(&stored, retired_by)
-    }
 }

@@ -15,7 +15,7 @@ use quipu_engine::ports::{
 
 use crate::keyring::Keyring;
 use crate::rotation;
-use crate::seal::{BlobKind, UserKey, key_of_change};
+use crate::seal::{BlobKind, UserKey};
 
 /// The ledger under a sealed one.
 pub(crate) enum Inner<'a> {
@@ -40,19 +40,8 @@ pub(crate) struct EncryptedLedger<'a> {
 
 impl EncryptedLedger<'_> {
     /// The key for a write at version `at`; `None` if encryption is off.
-    pub(crate) fn key(&mut self, at: Seq) -> Result<Option<Arc<UserKey>>, StoreError> {
-        let inner = &mut self.inner;
-        self.ring.for_writing(at, &mut || {
-            let head = inner.get().head()?.seq;
-            let mut sealed_with = None;
-            if head > 0 {
-                inner.get().read(head..=head, &mut |event| {
-                    sealed_with = event.changes.iter().find_map(key_of_change);
-                    false
-                })?;
-            }
-            Ok(sealed_with)
-        })
+    fn key(&mut self, at: Seq) -> Result<Option<Arc<UserKey>>, StoreError> {
+        self.ring.for_writing(self.inner.get(), at)
     }
 
     fn seal_all(&mut self, at: Seq, events: &[SealedEvent]) -> Result<Option<Vec<SealedEvent>>, StoreError> {
@@ -120,7 +109,8 @@ impl UserLedger for EncryptedLedger<'_> {
         if head != expected {
             return Err(StoreError::Conflict { expected, head });
         }
-        self.key(expected)?;
+        self.ring.reload()?;
+        self.ring.refuse_lost(self.inner.get())?;
         // Each attempt has a key of its own: what was written since the one before must not be sealed with it.
         let key = self.ring.make(UserKeyState::Active, Some(event.id))?;
         let sealed = self.ring.seal(&key, event)?;
@@ -136,7 +126,7 @@ impl UserLedger for EncryptedLedger<'_> {
     }
 
     fn finish_erasures(&mut self) -> Result<Option<KeyRotation>, StoreError> {
-        rotation::finish(self)
+        rotation::finish(self.inner.get(), &mut self.ring)
     }
 
     fn snapshots(&mut self) -> Result<Vec<Seq>, StoreError> {
@@ -176,7 +166,7 @@ impl UserLedger for EncryptedLedger<'_> {
         self.inner.get().checkpoint(&sealed)?;
         if self.ring.listed().iter().any(|key| key.state == UserKeyState::Retired) {
             // The checkpoint is durable. If the rest fails, the next one repeats it.
-            let _ = rotation::finish(self);
+            let _ = rotation::finish(self.inner.get(), &mut self.ring);
         }
         Ok(())
     }

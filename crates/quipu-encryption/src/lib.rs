@@ -14,7 +14,9 @@ mod master;
 mod rotation;
 mod seal;
 mod store;
+mod user_keys;
 
 pub use master::{MasterKeys, new_master_key};
 pub use rotation::{Rewrapped, rewrap};
-pub use store::{EncryptedStore, UserKeys};
+pub use store::EncryptedStore;
+pub use user_keys::UserKeys;

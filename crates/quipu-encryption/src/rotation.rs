@@ -6,12 +6,11 @@ use std::time::Duration;
 use quipu_core::event::ChangeRef;
 use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::SealedEvent;
-use quipu_engine::ports::{KeyRotation, LeaseRequest, ResealedChange, StoreError, UserKeyId, UserKeyState};
+use quipu_engine::ports::{KeyRotation, LeaseRequest, ResealedChange, StoreError, UserKeyId, UserKeyState, UserLedger};
 
 use crate::keyring::Keyring;
-use crate::ledger::EncryptedLedger;
 use crate::seal::{UserKey, key_of_change};
-use crate::store::UserKeys;
+use crate::user_keys::UserKeys;
 
 /// Name of the lease of whoever seals a ledger again.
 const LEASE: &str = "reseal";
@@ -22,82 +21,87 @@ const BATCH_CHANGES: usize = 1024;
 const BATCH_BYTES: usize = 4 << 20;
 
 /// See [`UserLedger::finish_erasures`](quipu_engine::ports::UserLedger::finish_erasures).
-pub(crate) fn finish(ledger: &mut EncryptedLedger<'_>) -> Result<Option<KeyRotation>, StoreError> {
-    let Some(keys) = ledger.ring.keys().cloned() else { return Ok(None) };
-    ledger.ring.reload()?;
-    if retired(ledger)?.is_empty() {
+pub(crate) fn finish(ledger: &mut dyn UserLedger, ring: &mut Keyring) -> Result<Option<KeyRotation>, StoreError> {
+    let Some(keys) = ring.keys().cloned() else { return Ok(None) };
+    ring.reload()?;
+    if retired(ledger, ring)?.is_empty() {
         return Ok(None);
     }
     let mut holder = [0; 8];
     keys.entropy.fill(&mut holder);
     // A lease is stored as a signed number.
     let holder = u64::from_le_bytes(holder) >> 1;
-    hold(ledger, &keys, holder)?;
-    let done = rotate(ledger, &keys, holder);
+    hold(ledger, ring, &keys, holder)?;
+    let done = rotate(ledger, ring, &keys, holder);
     // If this fails, the lease ends by itself.
-    let _ = ledger.inner.get().release(LEASE, holder);
+    let _ = ledger.release(LEASE, holder);
     done.map(Some)
 }
 
 /// The retired keys whose erasure was recorded, also if a deletion of the user did not succeed since. A key whose erasure
 /// was not recorded may still be in use by a writer.
-fn retired(ledger: &mut EncryptedLedger<'_>) -> Result<Vec<UserKeyId>, StoreError> {
+fn retired(ledger: &mut dyn UserLedger, ring: &mut Keyring) -> Result<Vec<UserKeyId>, StoreError> {
     let mut ids = Vec::new();
-    for key in ledger.ring.listed().to_vec() {
+    for key in ring.listed().to_vec() {
         let is_out_of_use = matches!(key.state, UserKeyState::Retired | UserKeyState::Leaving);
         let Some(event) = key.retired_by.filter(|_| is_out_of_use) else { continue };
-        if ledger.inner.get().position_of(event)?.is_some() {
+        if ledger.position_of(event)?.is_some() {
             ids.push(key.id);
         }
     }
     Ok(ids)
 }
 
-fn hold(ledger: &mut EncryptedLedger<'_>, keys: &UserKeys, holder: u64) -> Result<(), StoreError> {
+fn hold(ledger: &mut dyn UserLedger, ring: &mut Keyring, keys: &UserKeys, holder: u64) -> Result<(), StoreError> {
     let now = keys.clock.now();
     let until = now.saturating_add(LEASE_TIME).unwrap_or(now);
-    if ledger.inner.get().lease(&LeaseRequest { name: LEASE, holder, now, until })? {
+    if ledger.lease(&LeaseRequest { name: LEASE, holder, now, until })? {
         return Ok(());
     }
     Err(StoreError::Unavailable(format!(
         "another process is sealing the ledger of {} again after an erasure, and destroys the previous key when it is done",
-        ledger.ring.user()
+        ring.user()
     )))
 }
 
-fn rotate(ledger: &mut EncryptedLedger<'_>, keys: &UserKeys, holder: u64) -> Result<KeyRotation, StoreError> {
+fn rotate(
+    ledger: &mut dyn UserLedger,
+    ring: &mut Keyring,
+    keys: &UserKeys,
+    holder: u64,
+) -> Result<KeyRotation, StoreError> {
     // Listed again: whoever had the lease before may have destroyed some of them.
-    ledger.ring.reload()?;
-    let mut old: BTreeSet<UserKeyId> = retired(ledger)?.into_iter().collect();
-    let head = ledger.inner.get().head()?.seq;
+    ring.reload()?;
+    let mut old: BTreeSet<UserKeyId> = retired(ledger, ring)?.into_iter().collect();
+    let head = ledger.head()?.seq;
     // Events after `head` are sealed with an active key: their writers know that the erasure was recorded.
-    let Some(current) = ledger.key(head)? else { return Ok(KeyRotation::default()) };
+    let Some(current) = ring.for_writing(ledger, head)? else { return Ok(KeyRotation::default()) };
     let mut done = KeyRotation::default();
     let mut first = 1;
     while first <= head {
         let batch = read(ledger, first, head)?;
         let Some(last) = batch.last() else { break };
         first = last.seq + 1;
-        let changes = sealed_again(&mut ledger.ring, keys, &current, &batch, &mut old)?;
+        let changes = sealed_again(ring, keys, &current, &batch, &mut old)?;
         for part in changes.chunks(BATCH_CHANGES) {
-            hold(ledger, keys, holder)?;
-            ledger.inner.get().reseal(LEASE, holder, part)?;
+            hold(ledger, ring, keys, holder)?;
+            ledger.reseal(LEASE, holder, part)?;
         }
         done.changes_resealed += changes.len() as u64;
     }
-    hold(ledger, keys, holder)?;
+    hold(ledger, ring, keys, holder)?;
     old.remove(&current.id);
     let old: Vec<UserKeyId> = old.into_iter().collect();
-    keys.store.destroy(ledger.ring.user(), &old)?;
-    ledger.ring.forget(&old);
+    keys.store.destroy(ring.user(), &old)?;
+    ring.forget(&old);
     done.keys_destroyed = old.len() as u64;
     Ok(done)
 }
 
 /// Events as they are stored, up to one batch.
-fn read(ledger: &mut EncryptedLedger<'_>, first: Seq, last: Seq) -> Result<Vec<SealedEvent>, StoreError> {
+fn read(ledger: &mut dyn UserLedger, first: Seq, last: Seq) -> Result<Vec<SealedEvent>, StoreError> {
     let (mut batch, mut changes, mut bytes) = (Vec::new(), 0, 0);
-    ledger.inner.get().read(first..=last, &mut |event: SealedEvent| {
+    ledger.read(first..=last, &mut |event: SealedEvent| {
         changes += event.changes.len();
         bytes += event.changes.iter().filter_map(|change| change.bytes.as_ref()).map(Vec::len).sum::<usize>();
         batch.push(event);

@@ -6,32 +6,18 @@ use std::time::Duration;
 
 use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::SealedEvent;
-use quipu_engine::ports::{
-    Clock, Entropy, Head, LedgerStore, LedgerWatch, StoreError, UserKeyId, UserKeyState, UserKeyStore, UserLedger,
-};
+use quipu_engine::ports::{Head, LedgerStore, LedgerWatch, StoreError, UserKeyId, UserKeyState, UserLedger};
 
 use crate::keyring::{Keyring, off};
 use crate::ledger::{EncryptedLedger, Inner};
-use crate::master::MasterKeys;
 use crate::seal::key_of_change;
+use crate::user_keys::UserKeys;
 
 /// Events and bytes of one append of a restore.
 const APPEND_EVENTS: usize = 512;
 const APPEND_BYTES: usize = 8 << 20;
 /// After this time a ledger that was being built is not put in place any more.
 const BUILD_MAX: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// What encryption needs: the users' keys, the master keys that wrap them, time and randomness.
-pub struct UserKeys {
-    /// The users' keys.
-    pub store: Box<dyn UserKeyStore>,
-    /// The master keys.
-    pub masters: MasterKeys,
-    /// The time.
-    pub clock: Arc<dyn Clock>,
-    /// Randomness for keys and nonces. It must be unpredictable.
-    pub entropy: Arc<dyn Entropy>,
-}
 
 /// A store of sealed ledgers, on top of another store.
 ///

@@ -35,7 +35,6 @@ mod append;
 mod derived;
 mod erase;
 mod lease;
-mod reseal;
 mod rows;
 mod watch;
 

@@ -16,9 +16,9 @@ use crate::checks;
 use crate::connection::{Access, Step};
 use crate::copy;
 use crate::derived;
+use crate::erase;
 use crate::handle::PostgresLedger;
 use crate::lease;
-use crate::reseal;
 use crate::rows::{self, Selected, column, hash, position};
 
 impl PostgresLedger {
@@ -88,7 +88,7 @@ impl UserLedger for PostgresLedger {
     }
 
     fn reseal(&mut self, name: &str, holder: u64, changes: &[ResealedChange]) -> Result<(), StoreError> {
-        reseal::reseal(self, name, holder, changes)
+        erase::reseal(self, name, holder, changes)
     }
 
     fn snapshots(&mut self) -> Result<Vec<Seq>, StoreError> {

