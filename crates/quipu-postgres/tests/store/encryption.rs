@@ -8,7 +8,7 @@ use std::sync::Arc;
 use quipu_core::event::ChangeRef;
 use quipu_core::ledger::SealedEvent;
 use quipu_encryption::{EncryptedStore, MasterKeys, UserKeys, new_master_key, rewrap};
-use quipu_engine::ports::{Checkpoint, LedgerStore, Projection, StoreError, UserKeyStore, UserLedger};
+use quipu_engine::ports::{Checkpoint, LedgerStore, Projection, StoreError, UserKeyStore, UserLedger, WrappedKey};
 use quipu_postgres::{PostgresOptions, PostgresUserKeys};
 use quipu_testkit::{FixedClock, MemoryStore, MemoryUserKeys, Sample, SeededEntropy, contract};
 
@@ -59,12 +59,18 @@ fn an_encrypted_postgres_store_keeps_the_contract_of_sharing() {
     });
 }
 
-/// Files of the server that contain a text.
-fn files_with(text: &str) -> Vec<PathBuf> {
+/// Files of the server that contain a text: the write-ahead log, and what belongs to these databases or to all.
+fn files_with(databases: &[&str], text: &str) -> Vec<PathBuf> {
     let mut admin = Admin::connect(server(), "postgres");
     admin.run("CHECKPOINT");
+    let data = server().authority.parent().unwrap().join("data");
+    let mut folders = vec![data.join("pg_wal"), data.join("global"), data.join("log"), data.join("pg_xact")];
+    for name in databases {
+        let oid = admin.rows(&format!("SELECT oid FROM pg_database WHERE datname = '{name}'"));
+        folders.push(data.join("base").join(&oid[0][0]));
+    }
     let mut found = Vec::new();
-    search(&server().authority.parent().unwrap().join("data"), text.as_bytes(), &mut found);
+    folders.iter().for_each(|folder| search(folder, text.as_bytes(), &mut found));
     found
 }
 
@@ -103,6 +109,13 @@ fn fill(ledger: &mut dyn UserLedger, canary: &str) -> Sample {
     sample
 }
 
+/// The keys that a query found, for many attempts.
+fn copy_of(found: &[WrappedKey]) -> Box<dyn UserKeyStore> {
+    let keys = MemoryUserKeys::new();
+    keys.replace(found.to_vec());
+    Box::new(keys)
+}
+
 /// Whether stored events can be opened with the keys of a store.
 fn opens(stored: &[SealedEvent], keys: Box<dyn UserKeyStore>, masters: &[u64]) -> bool {
     let elsewhere = MemoryStore::new();
@@ -122,8 +135,9 @@ fn no_file_of_the_server_ever_holds_a_word_and_what_is_left_of_the_erased_cannot
     let canary = "turquoise-zebrafish-of-the-encrypted";
     // Without encryption the search finds it: in the tables and in the write-ahead log.
     let plain = "crimson-zebrafish-in-the-clear";
-    fill(open(&database()).open(&me(), true).unwrap().as_mut(), plain);
-    let found = files_with(plain);
+    let in_the_clear = database();
+    fill(open(&in_the_clear).open(&me(), true).unwrap().as_mut(), plain);
+    let found = files_with(&[&in_the_clear], plain);
     assert!(found.iter().any(|path| path.components().any(|part| part.as_os_str() == "pg_wal")), "{found:?}");
     assert!(found.iter().any(|path| path.components().any(|part| part.as_os_str() == "base")), "{found:?}");
 
@@ -131,7 +145,7 @@ fn no_file_of_the_server_ever_holds_a_word_and_what_is_left_of_the_erased_cannot
     let store = encrypted(&ledgers, &keys, 1);
     let mut ledger = store.open(&me(), true).unwrap();
     let mut sample = fill(ledger.as_mut(), canary);
-    assert_eq!(files_with(canary), [PathBuf::new(); 0]);
+    assert_eq!(files_with(&[&ledgers, &keys], canary), [PathBuf::new(); 0]);
     let raw = || everything(open(&ledgers).open(&me(), false).unwrap().as_mut());
     let old = raw();
     let key_before = keys_in(&keys).of_user(&me()).unwrap();
@@ -144,19 +158,15 @@ fn no_file_of_the_server_ever_holds_a_word_and_what_is_left_of_the_erased_cannot
     let key_after = keys_in(&keys).of_user(&me()).unwrap();
     assert_eq!(key_after.len(), 1);
     for event in singly(&old) {
-        assert!(!opens(&event, Box::new(keys_in(&keys)), &[900]));
+        assert!(!opens(&event, copy_of(&key_after), &[900]));
     }
     let left = everything(ledger.as_mut());
     assert_eq!(left.len(), 21);
     assert!(left.iter().all(|event| (event.seq == 3) == event.changes[0].bytes.is_none()));
-    assert_eq!(files_with(canary), [PathBuf::new(); 0]);
+    assert_eq!(files_with(&[&ledgers, &keys], canary), [PathBuf::new(); 0]);
 
     // The destroyed key may still be in the files of the database of the keys. Changing the master key ends that.
-    let taken_from_a_page = || {
-        let found = MemoryUserKeys::new();
-        found.replace(key_before.clone());
-        Box::new(found)
-    };
+    let taken_from_a_page = || copy_of(&key_before);
     assert!(opens(&old, taken_from_a_page(), &[900]));
     assert_eq!(rewrap(&user_keys(Box::new(keys_in(&keys)), &[901, 900], 5)).unwrap().keys, 1);
     assert!(!opens(&old, taken_from_a_page(), &[901]));
@@ -172,9 +182,9 @@ fn no_file_of_the_server_ever_holds_a_word_and_what_is_left_of_the_erased_cannot
     EncryptedStore::new(Box::new(open(&ledgers)), Arc::new(keys_now)).unwrap().remove(&me(), None).unwrap();
     assert_eq!(keys_in(&keys).of_user(&me()).unwrap(), []);
     for event in singly(&old).chain(singly(&last)).filter(|event| event[0].changes[0].bytes.is_some()) {
-        assert!(!opens(&event, Box::new(keys_in(&keys)), &[901]));
+        assert!(!opens(&event, copy_of(&[]), &[901]));
     }
-    assert_eq!(files_with(canary), [PathBuf::new(); 0]);
+    assert_eq!(files_with(&[&ledgers, &keys], canary), [PathBuf::new(); 0]);
 }
 
 #[test]
