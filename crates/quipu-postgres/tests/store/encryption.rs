@@ -145,7 +145,7 @@ fn no_file_of_the_server_ever_holds_a_word_and_what_is_left_of_the_erased_cannot
     let store = encrypted(&ledgers, &keys, 1);
     let mut ledger = store.open(&me(), true).unwrap();
     let mut sample = fill(ledger.as_mut(), canary);
-    assert_eq!(files_with(&[&ledgers, &keys], canary), [PathBuf::new(); 0]);
+    assert_eq!(files_with(&[&ledgers, &keys], canary), Vec::<PathBuf>::new());
     let raw = || everything(open(&ledgers).open(&me(), false).unwrap().as_mut());
     let old = raw();
     let key_before = keys_in(&keys).of_user(&me()).unwrap();
@@ -163,7 +163,7 @@ fn no_file_of_the_server_ever_holds_a_word_and_what_is_left_of_the_erased_cannot
     let left = everything(ledger.as_mut());
     assert_eq!(left.len(), 21);
     assert!(left.iter().all(|event| (event.seq == 3) == event.changes[0].bytes.is_none()));
-    assert_eq!(files_with(&[&ledgers, &keys], canary), [PathBuf::new(); 0]);
+    assert_eq!(files_with(&[&ledgers, &keys], canary), Vec::<PathBuf>::new());
 
     // The destroyed key may still be in the files of the database of the keys. Changing the master key ends that.
     let taken_from_a_page = || copy_of(&key_before);
@@ -184,7 +184,7 @@ fn no_file_of_the_server_ever_holds_a_word_and_what_is_left_of_the_erased_cannot
     for event in singly(&old).chain(singly(&last)).filter(|event| event[0].changes[0].bytes.is_some()) {
         assert!(!opens(&event, copy_of(&[]), &[901]));
     }
-    assert_eq!(files_with(&[&ledgers, &keys], canary), [PathBuf::new(); 0]);
+    assert_eq!(files_with(&[&ledgers, &keys], canary), Vec::<PathBuf>::new());
 }
 
 #[test]
