@@ -1979,7 +1979,9 @@ export interface components {
             event_seq: number;
             /** @description Plain files that were rewritten or removed. */
             files?: string[];
-            /** @description Why recall does not see all of the rest yet, if a later step failed. */
+            /** @description In an encrypted store: what was done with the user's keys, if that is finished. */
+            keys?: components["schemas"]["KeyErasure"] | null;
+            /** @description Why recall does not see all of the rest yet, or the user's previous key is not destroyed yet, if a later step failed. */
             lag: string | null;
             /** @description Later events that no longer apply. */
             orphans_new: components["schemas"]["Orphan"][];
@@ -2582,6 +2584,21 @@ export interface components {
             scopes: components["schemas"]["Scope"][];
             /** @description The only user whose data the key gives access to. `None` means all users. */
             user_id: components["schemas"]["UserId"] | null;
+        };
+        /** @description What an erasure in an encrypted store did with the user's keys. */
+        KeyErasure: {
+            /**
+             * Format: uint64
+             * @description Changes that were sealed again with the user's new key.
+             */
+            changes_resealed: number;
+            /**
+             * Format: uint64
+             * @description Keys that were destroyed afterwards.
+             */
+            keys_destroyed: number;
+            /** @description What is unreadable now, and when that is final. */
+            unreadable: string;
         };
         /** @description All keys, without secrets. */
         KeyList: {
@@ -4389,6 +4406,8 @@ export interface components {
              * @description Number of items.
              */
             items: number;
+            /** @description In an encrypted store: what is unreadable now, and when that is final. */
+            unreadable?: string | null;
             /** @description The user. */
             user_id: components["schemas"]["UserId"];
         };

@@ -8,6 +8,7 @@ use quipu::system::{SystemClock, SystemEntropy};
 use quipu_core::id::UserId;
 use quipu_core::predicate::Predicates;
 use quipu_core::reconcile::Policy;
+use quipu_encryption::EncryptedStore;
 use quipu_engine::keys::Keys;
 use quipu_engine::ports::{
     Embedder, Extractor, KeyStore, LanguageModel, LedgerStore, Reflector, Reranker, Summarizer, WindowReader,
@@ -18,9 +19,10 @@ use quipu_models::language::{ModelUsage, RemoteModel};
 use quipu_models::{
     CrossEncoder, MiniLm, ModelFolder, ModelReader, ModelReflector, ModelSummarizer, RuleExtractor, RuleSummarizer,
 };
-use quipu_postgres::{PostgresKeys, PostgresOptions, PostgresStore};
+use quipu_postgres::{PostgresKeys, PostgresOptions};
 use quipu_sqlite::{SqliteKeys, SqliteStore, StoreOptions};
 
+use crate::encryption;
 use crate::settings::{ModelRole, Settings, StoreSetting};
 
 /// Opens an engine on the data folder of the settings.
@@ -62,28 +64,21 @@ pub(crate) fn open_with(folder: &Path, settings: &Settings, usage: &Arc<ModelUsa
     Ok(engine)
 }
 
-/// The store of a folder: for the data folder the one of the settings, for any other the folder itself.
+/// The store of a folder: for the data folder the one of the settings, for any other the folder itself, without encryption.
 fn store(folder: &Path, settings: &Settings) -> Result<Box<dyn LedgerStore>> {
-    match &settings.store {
-        StoreSetting::Postgres(url) if folder == settings.data_dir => {
-            create_folder(folder)?;
-            Ok(Box::new(PostgresStore::open(url.secret(), PostgresOptions::default())?))
-        }
-        _ => Ok(Box::new(SqliteStore::open(folder, StoreOptions::default())?)),
+    if folder != settings.data_dir {
+        let inner = SqliteStore::open(folder, StoreOptions::default())?;
+        return Ok(Box::new(EncryptedStore::off(Box::new(inner))));
     }
+    if settings.store != StoreSetting::Folder {
+        create_folder(folder)?;
+    }
+    encryption::open_store(&settings.store, folder, &settings.encryption)
 }
 
 /// The ledgers of the settings.
 pub(crate) fn ledgers(settings: &Settings) -> Result<Box<dyn LedgerStore>> {
     store(&settings.data_dir, settings)
-}
-
-/// The ledgers of another place.
-pub(crate) fn ledgers_at(place: &StoreSetting, folder: &Path) -> Result<Box<dyn LedgerStore>> {
-    Ok(match place {
-        StoreSetting::Folder => Box::new(SqliteStore::open(folder, StoreOptions::default())?),
-        StoreSetting::Postgres(url) => Box::new(PostgresStore::open(url.secret(), PostgresOptions::default())?),
-    })
 }
 
 /// Creates the data folder, accessible to its owner only. It holds plain files, the signing key and the record of model usage

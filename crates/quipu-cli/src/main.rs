@@ -3,6 +3,7 @@
 mod app;
 mod args;
 mod commands;
+mod encryption;
 mod global;
 mod help;
 mod http_client;

@@ -1,6 +1,7 @@
 //! Reads settings. Later ones override earlier ones: defaults, the settings file, `QUIPU_*` in the environment, flags.
 
 mod artifacts;
+mod encryption;
 mod maintenance;
 mod models;
 mod serving;
@@ -18,6 +19,7 @@ use serde::Deserialize;
 use crate::global::Global;
 
 pub(crate) use artifacts::Artifacts;
+pub(crate) use encryption::{EncryptionSettings, MasterKeySource, UserKeysPlace};
 pub(crate) use models::{ModelRole, ModelSettings};
 pub(crate) use store::StoreSetting;
 
@@ -28,6 +30,9 @@ struct File {
     user: Option<String>,
     data_dir: Option<PathBuf>,
     store: Option<String>,
+    encryption: Option<String>,
+    master_key_file: Option<PathBuf>,
+    user_keys: Option<String>,
     model_dir: Option<PathBuf>,
     reranker_dir: Option<PathBuf>,
     keep_sensitive: Option<bool>,
@@ -61,6 +66,8 @@ pub(crate) struct Settings {
     pub(crate) data_dir_named: bool,
     /// Where the ledgers and access keys of the data folder's users are stored.
     pub(crate) store: StoreSetting,
+    /// Whether the ledgers are encrypted, and with which keys.
+    pub(crate) encryption: EncryptionSettings,
     /// True if the environment names another store than the settings file.
     pub(crate) store_only_in_environment: bool,
     /// Folder with another embedding model.
@@ -109,6 +116,11 @@ impl Settings {
             data_dir,
             store_only_in_environment,
             store,
+            encryption: EncryptionSettings::read(encryption::FileSettings {
+                encryption: file.encryption,
+                master_key_file: file.master_key_file,
+                user_keys: file.user_keys,
+            })?,
             model_dir: std::env::var_os("QUIPU_MODEL_DIR").map(PathBuf::from).or(file.model_dir),
             reranker_dir: std::env::var_os("QUIPU_RERANKER_DIR").map(PathBuf::from).or(file.reranker_dir),
             profiles: profiles(file.weights, global.profile.as_deref())?,

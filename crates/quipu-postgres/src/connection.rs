@@ -15,7 +15,7 @@ use tokio_postgres::{Client, Error, Row};
 
 use crate::address::Address;
 use crate::fault::Failure;
-use crate::migration;
+use crate::migration::{self, Schema};
 use crate::tls::Connector;
 use crate::wait::{Worker, in_order};
 
@@ -102,11 +102,12 @@ pub(crate) struct Database {
     work: Lane,
     watches: Lane,
     worker: Worker,
+    schema: &'static Schema,
 }
 
 impl Database {
-    /// Connects to a database, and creates or upgrades the schema.
-    pub(crate) fn open(url: &str, options: PostgresOptions) -> Result<Self, StoreError> {
+    /// Connects to a database, and creates or upgrades a schema.
+    pub(crate) fn open(url: &str, options: PostgresOptions, schema: &'static Schema) -> Result<Self, StoreError> {
         let address = Address::parse(url)?;
         let database = Self {
             connector: Connector::new(&address)?,
@@ -115,12 +116,13 @@ impl Database {
             worker: Worker::start()?,
             address,
             options,
+            schema,
         };
         let mut attempts = Attempts::default();
         loop {
             let opened = database.worker.wait(async {
                 let client = database.connect().await?;
-                let climbed = tokio::time::timeout(CLIMB_WAIT, migration::climb(&client, database.at())).await;
+                let climbed = tokio::time::timeout(CLIMB_WAIT, migration::climb(&client, database.at(), schema)).await;
                 climbed.unwrap_or_else(|_| Err(database.silent()))?;
                 database.work.idle().push(client);
                 Ok(())
@@ -202,7 +204,8 @@ impl Database {
             Some(client) => client,
             None => {
                 let client = self.connect().await?;
-                let checked = tokio::time::timeout(self.open_wait(), migration::check(&client, self.at())).await;
+                let checking = migration::check(&client, self.at(), self.schema);
+                let checked = tokio::time::timeout(self.open_wait(), checking).await;
                 checked.unwrap_or_else(|_| Err(self.silent()))?;
                 client
             }

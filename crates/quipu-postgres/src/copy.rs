@@ -8,7 +8,7 @@ use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::{BackupFile, Head, StoreError};
 use uuid::Uuid;
 
-use crate::connection::Attempts;
+use crate::connection::{Access, Attempts, Step};
 use crate::fault::{Failure, removed};
 use crate::handle::PostgresLedger;
 use crate::rows::{self, Selected, event_bytes, hash, position};
@@ -93,6 +93,23 @@ pub(crate) fn take_in(from: &Path, user: &UserId, into: &PostgresLedger) -> Resu
         Ok(())
     })?;
     append(&waiting)
+}
+
+/// Passes the events of a ledger that was set aside under `name` to `each`.
+pub(crate) fn read_aside(
+    ledger: &PostgresLedger,
+    name: &Path,
+    each: &mut dyn FnMut(SealedEvent) -> Result<(), StoreError>,
+) -> Result<Head, StoreError> {
+    let rows = ledger.rows(include_str!("sql/head.sql"), [])?;
+    let row = rows.first().ok_or_else(|| StoreError::NotFound(format!("there is no ledger {}", name.display())))?;
+    let head = Head { seq: position(row, 0)?, hash: hash(row, 1)? };
+    let run = |steps: &[Step<'_>]| ledger.repeat(Access::Read, "read", steps);
+    rows::batches(&ledger.key(), Selected::All, 1, head.seq, run, |events| {
+        events.into_iter().try_for_each(&mut *each)?;
+        Ok::<bool, StoreError>(true)
+    })?;
+    Ok(head)
 }
 
 /// The first part of the name of a ledger that was set aside.

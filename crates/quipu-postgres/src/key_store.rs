@@ -10,6 +10,7 @@ use tokio_postgres::types::Type;
 
 use crate::connection::{Access, Attempts, Database, PostgresOptions, Step, WHOLE_STORE, whose};
 use crate::fault::{Failure, malformed};
+use crate::migration;
 use crate::rows::column;
 
 /// The access keys of a database.
@@ -28,7 +29,7 @@ impl PostgresKeys {
     /// # Errors
     /// As [`PostgresStore::open`](crate::PostgresStore::open).
     pub fn open(url: &str, options: PostgresOptions) -> Result<Self, StoreError> {
-        Ok(Self::new(Arc::new(Database::open(url, options)?)))
+        Ok(Self::new(Arc::new(Database::open(url, options, &migration::LEDGERS)?)))
     }
 
     fn rows(&self, access: Access, doing: &str, step: Step<'_>) -> Result<Vec<Row>, StoreError> {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use quipu_core::event::NO_HASH;
 use quipu_core::id::{Seq, UserId};
-use quipu_engine::ports::{LedgerStore, LedgerWatch, ServerRegistry, StoreError, StoreServer, UserLedger};
+use quipu_core::ledger::SealedEvent;
+use quipu_engine::ports::{Head, LedgerStore, LedgerWatch, ServerRegistry, StoreError, StoreServer, UserLedger};
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
@@ -17,6 +18,7 @@ use crate::examine;
 use crate::fault::{Failure, malformed, removed};
 use crate::handle::PostgresLedger;
 use crate::key_store::PostgresKeys;
+use crate::migration;
 use crate::rows::{column, position, stored};
 use crate::watch::PostgresWatch;
 
@@ -42,12 +44,22 @@ impl PostgresStore {
     /// - `Unavailable`: the URL is wrong, the server cannot be reached or refuses the user, or lacks a resource.
     /// - `Corrupt`: the schema was written by a newer Quipu, or belongs to another program.
     pub fn open(url: &str, options: PostgresOptions) -> Result<Self, StoreError> {
-        Ok(Self { database: Arc::new(Database::open(url, options)?) })
+        Ok(Self { database: Arc::new(Database::open(url, options, &migration::LEDGERS)?) })
     }
 
     /// The access keys in the same database, on the same connections.
     pub fn keys(&self) -> PostgresKeys {
         PostgresKeys::new(Arc::clone(&self.database))
+    }
+
+    /// Whether any user has a ledger.
+    ///
+    /// # Errors
+    /// As every call that reads.
+    pub fn has_users(&self) -> Result<bool, StoreError> {
+        let step = Step::new(include_str!("sql/any_user.sql"), []);
+        let answers = self.database.repeat(Access::Read, WHOLE_STORE, "look at", &[step])?;
+        Ok(answers.iter().flatten().next().is_some())
     }
 
     /// Fence and position of a user's live ledger.
@@ -225,6 +237,18 @@ impl LedgerStore for PostgresStore {
             }
             Err(StoreError::NotFound(format!("there is no ledger {}, or it is empty", from.display())))
         })
+    }
+
+    fn read_copy(
+        &self,
+        user: &UserId,
+        from: &Path,
+        each: &mut dyn FnMut(SealedEvent) -> Result<(), StoreError>,
+    ) -> Result<Head, StoreError> {
+        match copy::aside_fence(from, user) {
+            Some(fence) => copy::read_aside(&PostgresLedger::new(&self.database, user, fence), from, each),
+            None => quipu_sqlite::read_backup(from, user, each),
+        }
     }
 
     fn cleaned(&self) -> Vec<&'static str> {

@@ -28,6 +28,7 @@
 
 mod key_store;
 mod ledger_store;
+mod user_keys;
 mod user_ledger;
 
 mod append;
@@ -53,3 +54,4 @@ pub use address::{is_url, shown_url};
 pub use connection::PostgresOptions;
 pub use key_store::PostgresKeys;
 pub use ledger_store::PostgresStore;
+pub use user_keys::PostgresUserKeys;

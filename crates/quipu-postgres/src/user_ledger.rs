@@ -8,7 +8,7 @@ use quipu_core::event::ChangeRef;
 use quipu_core::id::{EventId, Seq};
 use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::{
-    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, Projection, StoreError, UserLedger, VectorKey,
+    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, Projection, ResealedChange, StoreError, UserLedger, VectorKey,
 };
 use tokio_postgres::types::Type;
 
@@ -16,6 +16,7 @@ use crate::checks;
 use crate::connection::{Access, Step};
 use crate::copy;
 use crate::derived;
+use crate::erase;
 use crate::handle::PostgresLedger;
 use crate::lease;
 use crate::rows::{self, Selected, column, hash, position};
@@ -84,6 +85,10 @@ impl UserLedger for PostgresLedger {
     /// the pages of the tables until a vacuum, and in the write-ahead log, its archive and backups of the server.
     fn erase(&mut self, expected: Seq, targets: &[ChangeRef], event: &SealedEvent) -> Result<(), StoreError> {
         self.write(expected, std::slice::from_ref(event), Some(targets))
+    }
+
+    fn reseal(&mut self, name: &str, holder: u64, changes: &[ResealedChange]) -> Result<(), StoreError> {
+        erase::reseal(self, name, holder, changes)
     }
 
     fn snapshots(&mut self) -> Result<Vec<Seq>, StoreError> {

@@ -9,7 +9,7 @@ use quipu_core::id::UserId;
 use quipu_engine::ports::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
-use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
 
 use crate::data_folder::disk;
 
@@ -193,6 +193,43 @@ fn whole(connection: &Connection, path: &Path) -> Result<(), StoreError> {
         "{} is cut short: it has {found} of {told} bytes. Nothing was changed. Restore a backup",
         path.display()
     )))
+}
+
+/// Migrates an empty or older file that is no ledger to the current version, in one transaction.
+///
+/// # Errors
+/// `Corrupt` if the file has another application id, or is from a newer Quipu.
+pub(crate) fn climb_file(
+    connection: &mut Connection,
+    path: &Path,
+    application_id: i64,
+    steps: &[&str],
+) -> Result<(), StoreError> {
+    let fail = |error: rusqlite::Error| fault::of_sqlite(path, "open", &error);
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+    let read = |name: &str| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(fail);
+    let version = usize::try_from(read("user_version")?).unwrap_or(usize::MAX);
+    if version > 0 && read("application_id")? != application_id {
+        return Err(StoreError::Corrupt(format!(
+            "{} is a database of another program. Nothing was changed. Move it away",
+            path.display()
+        )));
+    }
+    if version > steps.len() {
+        return Err(StoreError::Corrupt(format!(
+            "{} was written by a newer Quipu. Nothing was changed. Upgrade Quipu to open it",
+            path.display()
+        )));
+    }
+    if version == steps.len() {
+        return Ok(());
+    }
+    for step in &steps[version..] {
+        transaction.execute_batch(step).map_err(fail)?;
+    }
+    transaction.pragma_update(None, "application_id", application_id).map_err(fail)?;
+    transaction.pragma_update(None, "user_version", steps.len() as i64).map_err(fail)?;
+    transaction.commit().map_err(fail)
 }
 
 /// Keys in the table `meta`.

@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use quipu_core::id::UserId;
 use quipu_engine::ports::{KeyStore, Scope, StoreError, StoredKey};
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::connection::{Access, check_sqlite_version, connect, settle};
+use crate::connection::{Access, check_sqlite_version, climb_file, connect, settle};
 use crate::data_folder::disk;
 use crate::data_folder::fault;
 
@@ -43,7 +43,7 @@ impl SqliteKeys {
             Err(error) => return Err(fault::of_disk(&path, "create", &error)),
         }
         let mut connection = connect(&path, Access::Write)?;
-        climb(&mut connection, &path)?;
+        climb_file(&mut connection, &path, APPLICATION_ID, &STEPS)?;
         settle(&connection, &path, None)?;
         disk::sync_folder(folder).map_err(|error| fault::of_disk(folder, "create a file in", &error))?;
         Ok(Self { path, connection: Mutex::new(connection) })
@@ -57,35 +57,6 @@ impl SqliteKeys {
     fn fault(&self, doing: &str, error: &rusqlite::Error) -> StoreError {
         fault::of_sqlite(&self.path, doing, error)
     }
-}
-
-/// Migrates an empty or older file to the current version, in one transaction.
-fn climb(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    let fail = |error: rusqlite::Error| fault::of_sqlite(path, "open", &error);
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
-    let read = |name: &str| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(fail);
-    let version = usize::try_from(read("user_version")?).unwrap_or(usize::MAX);
-    if version > 0 && read("application_id")? != APPLICATION_ID {
-        return Err(StoreError::Corrupt(format!(
-            "{} is a database of another program. Nothing was changed. Move it away",
-            path.display()
-        )));
-    }
-    if version > STEPS.len() {
-        return Err(StoreError::Corrupt(format!(
-            "{} was written by a newer Quipu. Nothing was changed. Upgrade Quipu to open it",
-            path.display()
-        )));
-    }
-    if version == STEPS.len() {
-        return Ok(());
-    }
-    for step in &STEPS[version..] {
-        transaction.execute_batch(step).map_err(fail)?;
-    }
-    transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(fail)?;
-    transaction.pragma_update(None, "user_version", STEPS.len() as i64).map_err(fail)?;
-    transaction.commit().map_err(fail)
 }
 
 impl KeyStore for SqliteKeys {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use quipu_core::id::{Seq, UserId};
-use quipu_engine::ports::{LedgerStore, LedgerWatch, StoreError, UserLedger};
+use quipu_core::ledger::SealedEvent;
+use quipu_engine::ports::{Head, LedgerStore, LedgerWatch, StoreError, UserLedger};
 use rusqlite::Connection;
 
 use crate::connection::{self, Access, check_sqlite_version, connect, identify, settle};
@@ -293,6 +294,15 @@ impl LedgerStore for SqliteStore {
     fn restore(&self, user: &UserId, from: &Path, replace: bool) -> Result<Option<PathBuf>, StoreError> {
         self.folder.writable("restore a backup")?;
         self.put(user, replace, |at| copy::take_in(from, user, at))
+    }
+
+    fn read_copy(
+        &self,
+        user: &UserId,
+        from: &Path,
+        each: &mut dyn FnMut(SealedEvent) -> Result<(), StoreError>,
+    ) -> Result<Head, StoreError> {
+        copy::read_backup(from, user, each)
     }
 
     fn examine(&self) -> Vec<Result<String, String>> {

@@ -31,6 +31,7 @@
 pub(crate) mod data_folder;
 mod key_store;
 mod ledger_store;
+mod user_keys;
 mod user_ledger;
 
 mod derived;
@@ -58,3 +59,4 @@ mod tests;
 pub use copy::{TakeEvent, read_backup, write_backup};
 pub use key_store::SqliteKeys;
 pub use ledger_store::{SqliteStore, StoreOptions};
+pub use user_keys::SqliteUserKeys;

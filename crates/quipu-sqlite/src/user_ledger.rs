@@ -9,9 +9,10 @@ use quipu_core::event::ChangeRef;
 use quipu_core::id::{EventId, Seq};
 use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::{
-    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, Projection, StoreError, UserLedger, VectorKey,
+    BackupFile, Checkpoint, Head, KeyUse, LeaseClaim, LeaseRequest, Projection, ResealedChange, StoreError, UserLedger,
+    VectorKey,
 };
-use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::checks;
 use crate::connection;
@@ -209,6 +210,19 @@ impl UserLedger for SqliteLedger {
 
     fn erase(&mut self, expected: Seq, targets: &[ChangeRef], event: &SealedEvent) -> Result<(), StoreError> {
         erase::erase(self, expected, targets, event)
+    }
+
+    fn reseal(&mut self, name: &str, holder: u64, changes: &[ResealedChange]) -> Result<(), StoreError> {
+        self.folder().has_room()?;
+        let done = self.write(|transaction| {
+            lease::check(transaction, &LeaseClaim { name: name.to_owned(), holder })?;
+            let mut put = transaction.prepare_cached(include_str!("sql/reseal_change.sql"))?;
+            for ResealedChange { target, from, to } in changes {
+                put.execute(params![rows::stored(target.seq), target.index, to.bytes, to.salt, from])?;
+            }
+            Ok(())
+        });
+        done.map_err(|failure| failure.tell(self.path(), "seal again in"))
     }
 
     fn snapshots(&mut self) -> Result<Vec<Seq>, StoreError> {

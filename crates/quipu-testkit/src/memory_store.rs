@@ -11,8 +11,8 @@ use quipu_core::event::{ChangeRef, NO_HASH};
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::{
-    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Projection, StoreError, UserLedger,
-    VectorKey,
+    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Projection, ResealedChange,
+    StoreError, UserLedger, VectorKey,
 };
 
 mod file;
@@ -140,6 +140,18 @@ impl LedgerStore for MemoryStore {
         }
         let events = file::read(user, from)?;
         self.put(user, replace, &Arc::new(Mutex::new(StoredUser { events, ..StoredUser::default() })), from)
+    }
+
+    fn read_copy(
+        &self,
+        user: &UserId,
+        from: &Path,
+        each: &mut dyn FnMut(SealedEvent) -> Result<(), StoreError>,
+    ) -> Result<Head, StoreError> {
+        let events = file::read(user, from)?;
+        let head = StoredUser { events: events.clone(), ..StoredUser::default() }.head();
+        events.into_iter().try_for_each(each)?;
+        Ok(head)
     }
 
     fn examine(&self) -> Vec<Result<String, String>> {
@@ -284,6 +296,22 @@ impl UserLedger for MemoryLedger {
         held.snapshots.clear();
         held.projections.clear();
         held.vectors.clear();
+        Ok(())
+    }
+
+    fn reseal(&mut self, name: &str, holder: u64, changes: &[ResealedChange]) -> Result<(), StoreError> {
+        let mut held = lock(&self.held);
+        held.writable()?;
+        if held.leases.get(name).is_none_or(|(by, _)| *by != holder) {
+            return Err(StoreError::Unavailable(format!("another process has the lease {name}")));
+        }
+        for change in changes {
+            let event = held.events.iter_mut().find(|event| event.seq == change.target.seq);
+            let stored = event.and_then(|event| event.changes.get_mut(change.target.index as usize));
+            if let Some(stored) = stored.filter(|stored| stored.salt == Some(change.from)) {
+                *stored = change.to.clone();
+            }
+        }
         Ok(())
     }
 

@@ -10,8 +10,8 @@ use quipu_core::event::ChangeRef;
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::{
-    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Projection, StoreError, UserLedger,
-    VectorKey, WatchEvent,
+    BackupFile, Checkpoint, Head, KeyRotation, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Projection,
+    ResealedChange, StoreError, UserLedger, VectorKey, WatchEvent,
 };
 
 /// The number of calls by method name of the port; `event` counts the events read.
@@ -113,6 +113,20 @@ impl LedgerStore for RecordingStore {
         self.inner.restore(user, from, replace)
     }
 
+    fn read_copy(
+        &self,
+        user: &UserId,
+        from: &Path,
+        each: &mut dyn FnMut(SealedEvent) -> Result<(), StoreError>,
+    ) -> Result<Head, StoreError> {
+        self.calls.note("read_copy");
+        self.inner.read_copy(user, from, each)
+    }
+
+    fn destruction(&self) -> Option<String> {
+        self.inner.destruction()
+    }
+
     fn examine(&self) -> Vec<Result<String, String>> {
         self.calls.note("examine");
         self.inner.examine()
@@ -185,6 +199,16 @@ impl UserLedger for RecordingLedger {
     fn erase(&mut self, expected: Seq, targets: &[ChangeRef], event: &SealedEvent) -> Result<(), StoreError> {
         self.calls.note("erase");
         self.inner.erase(expected, targets, event)
+    }
+
+    fn reseal(&mut self, name: &str, holder: u64, changes: &[ResealedChange]) -> Result<(), StoreError> {
+        self.calls.note("reseal");
+        self.inner.reseal(name, holder, changes)
+    }
+
+    fn finish_erasures(&mut self) -> Result<Option<KeyRotation>, StoreError> {
+        self.calls.note("finish_erasures");
+        self.inner.finish_erasures()
     }
 
     fn snapshots(&mut self) -> Result<Vec<Seq>, StoreError> {

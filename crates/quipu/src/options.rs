@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use quipu_encryption::EncryptedStore;
 use quipu_engine::ports::{Clock, Embedder, Entropy, Extractor, LedgerStore, Summarizer};
 use quipu_engine::{Engine, EngineParts, EngineRules, OptionalParts, Result};
 use quipu_models::{LearnedReader, MiniLm, RuleExtractor, RuleSummarizer};
@@ -64,13 +65,14 @@ impl Default for OpenOptions {
     }
 }
 
-/// Opens an engine over a data folder and creates the folder if it does not exist.
+/// Opens an engine over a data folder and creates the folder if it does not exist. Nothing is encrypted; for an encrypted
+/// folder, pass an `EncryptedStore` of `quipu-encryption` to [`open_engine_on`].
 ///
 /// # Errors
 /// `Unavailable` if the folder cannot be created, read or locked; `Corrupt` if it was written by a newer Quipu.
 pub fn open_engine(folder: &Path, components: Components) -> Result<Engine> {
     let store = SqliteStore::open(folder, quipu_sqlite::StoreOptions::default())?;
-    Ok(open_engine_on(Box::new(store), components))
+    Ok(open_engine_on(Box::new(EncryptedStore::off(Box::new(store))), components))
 }
 
 /// Opens an engine over any store, such as one of `quipu-postgres`.

@@ -18,6 +18,11 @@ pub(crate) enum StoreSetting {
 pub(crate) struct StoreUrl(String);
 
 impl StoreUrl {
+    /// The URL of a database; `None` if it is no URL.
+    pub(super) fn parse(address: &str) -> Option<Self> {
+        quipu_postgres::is_url(address).then(|| Self(address.to_owned()))
+    }
+
     /// The URL with its password, to connect with.
     pub(crate) fn secret(&self) -> &str {
         &self.0
@@ -45,8 +50,7 @@ impl StoreSetting {
 
     /// The database of an address, or a folder if it is no URL.
     pub(crate) fn of_address(address: &str) -> Self {
-        let url = quipu_postgres::is_url(address).then(|| StoreUrl(address.to_owned()));
-        url.map_or(Self::Folder, Self::Postgres)
+        StoreUrl::parse(address).map_or(Self::Folder, Self::Postgres)
     }
 
     pub(super) fn parse(set: Option<&str>) -> Result<Self> {

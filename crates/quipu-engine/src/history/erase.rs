@@ -23,7 +23,7 @@ use crate::memory::precondition;
 use crate::memory::scan;
 use crate::memory::{MemoryRef, OpenMemory, fold};
 use crate::memory::{Watch, checkpoint};
-use crate::ports::{StoreError, UserLedger};
+use crate::ports::{KeyRotation, StoreError, UserLedger};
 use crate::process::understand::{self, Cause};
 use crate::sessions::episodes;
 use crate::sessions::summarize;
@@ -80,8 +80,22 @@ pub struct ErasureReceipt {
     /// Plain files that were rewritten or removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Why recall does not see all of the rest yet, if a later step failed.
+    /// In an encrypted store: what was done with the user's keys, if that is finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keys: Option<KeyErasure>,
+    /// Why recall does not see all of the rest yet, or the user's previous key is not destroyed yet, if a later step failed.
     pub lag: Option<String>,
+}
+
+/// What an erasure in an encrypted store did with the user's keys.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KeyErasure {
+    /// What was sealed again, and how many keys were destroyed.
+    #[serde(flatten)]
+    pub rotation: KeyRotation,
+    /// What is unreadable now, and when that is final.
+    pub unreadable: String,
 }
 
 /// Destroys the payload of changes in the ledger and in every projection. This cannot be undone.
@@ -110,7 +124,8 @@ pub fn erase<'a>(
     let wanted = resolve(&open, targets)?;
     let by_hand: BTreeSet<Seq> = wanted.iter().map(|target| target.seq).collect();
     let before = open.read().memory.clone();
-    let Destroyed { event_id, event_seq, erased, derived, lag: unclean } = destroy(engine, &open, &wanted, reason)?;
+    let Destroyed { event_id, event_seq, erased, derived, rotation, lag: unclean } =
+        destroy(engine, &open, &wanted, reason)?;
     // Erasing a fact, rather than its source, means that it should not be read from other sources again.
     let is_source = |target: &EraseTarget| match target {
         EraseTarget::Item(id) => matches!(id.kind, ItemKind::Turn | ItemKind::Entry | ItemKind::Document),
@@ -125,7 +140,9 @@ pub fn erase<'a>(
     let orphans_new = quipu_core::difference::difference(&before, &open.read().memory).orphans_new;
     let rebuilt = vec!["memory", "snapshots", "recall index", "vectors", "write-ahead log"];
     let files = files::after_erasure(engine, &open, user).map_err(|error| left_in_files(user, event_seq, &error))?;
-    Ok(ErasureReceipt { event_seq, erased, sources_left, orphans_new, understood, rebuilt, files, lag })
+    let keys = rotation.zip(engine.store.destruction());
+    let keys = keys.map(|(rotation, unreadable)| KeyErasure { rotation, unreadable });
+    Ok(ErasureReceipt { event_seq, erased, sources_left, orphans_new, understood, rebuilt, files, keys, lag })
 }
 
 /// Result of [`destroy`].
@@ -134,6 +151,8 @@ struct Destroyed {
     event_seq: Seq,
     erased: Vec<ChangeRef>,
     derived: Derived,
+    /// What was done with the user's keys, in a store that seals with them.
+    rotation: Option<KeyRotation>,
     /// What could not be cleaned up yet.
     lag: Option<String>,
 }
@@ -159,6 +178,14 @@ fn destroy(engine: &Engine, open: &OpenMemory, wanted: &BTreeSet<ChangeRef>, rea
             Err(other) if writer.ledger.head()?.hash == sealed.hash => lag = Some(other.to_string()),
             Err(other) => return Err(other.into()),
         }
+        // Before anything else is written: the less there is, the less is sealed again.
+        let rotation = match writer.ledger.finish_erasures() {
+            Ok(rotation) => rotation,
+            Err(error) => {
+                lag = lag.or(Some(error.to_string()));
+                None
+            }
+        };
         open.note_appended(sealed.seq);
         open.met();
         open.forget_texts();
@@ -168,7 +195,7 @@ fn destroy(engine: &Engine, open: &OpenMemory, wanted: &BTreeSet<ChangeRef>, rea
         // The erasure removed every projection. The cursors contain no text, so they are stored again.
         let kept = cursor::all(open, sealed.seq);
         lag = lag.or(writer.ledger.checkpoint(&kept).err().map(|error| error.to_string()));
-        return Ok(Destroyed { event_id: sealed.id, event_seq: sealed.seq, erased, derived, lag });
+        return Ok(Destroyed { event_id: sealed.id, event_seq: sealed.seq, erased, derived, rotation, lag });
     }
     Err(Error::Conflict("another process appended first on every attempt. Nothing was erased; run it again".to_owned()))
 }
@@ -329,6 +356,9 @@ pub struct UserErasure {
     pub head: String,
     /// Places that held copies and were cleaned.
     pub cleaned: Vec<&'static str>,
+    /// In an encrypted store: what is unreadable now, and when that is final.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<String>,
 }
 
 /// Deletes a user's ledger and everything made from it, then revokes the user's keys. This cannot be undone; earlier
@@ -380,6 +410,7 @@ pub fn delete_user<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>) -> Res
             items: (memory.sources().len() + items) as u64,
             head: memory.head().to_hex().to_string(),
             cleaned,
+            unreadable: engine.store.destruction(),
         }
     };
     // The files go first, because the deletion of a user who is gone cannot be repeated. If the deletion fails due to a

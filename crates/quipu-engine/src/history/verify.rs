@@ -62,6 +62,21 @@ pub fn verify(engine: &Engine, user: &UserId, pins: &[Pin], watch: Watch<'_>) ->
     Ok(VerifyReport { ledger: checked, medium })
 }
 
+/// Checks the headers of a ledger and their chain, without a key: `ledger` is one of the store under an encrypting one.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_headers(ledger: &mut dyn UserLedger, user: &UserId, pins: &[Pin]) -> Result<Verification> {
+    at_one_moment(ledger, &mut |ledger, head| {
+        let mut verifier = Verifier::new(user.clone(), pins).headers_only();
+        ledger.read(1..=head, &mut |event| {
+            verifier.check(&event);
+            true
+        })?;
+        Ok(verifier.finish())
+    })
+}
+
 /// Reads a ledger up to its head, and again if an erasure happened meanwhile. A ledger is read in batches; a mix of
 /// batches from before and after an erasure would look damaged.
 ///

@@ -8,7 +8,9 @@ use quipu_core::event::{ChangeRef, NO_HASH};
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::ledger::SealedEvent;
 
-use crate::ports::{BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, Projection, StoreError, UserLedger, VectorKey};
+use crate::ports::{
+    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, Projection, ResealedChange, StoreError, UserLedger, VectorKey,
+};
 
 type Result<T> = std::result::Result<T, StoreError>;
 
@@ -60,6 +62,10 @@ impl UserLedger for AbsentLedger {
     }
 
     fn erase(&mut self, _: Seq, _: &[ChangeRef], _: &SealedEvent) -> Result<()> {
+        self.missing()
+    }
+
+    fn reseal(&mut self, _: &str, _: u64, _: &[ResealedChange]) -> Result<()> {
         self.missing()
     }
 

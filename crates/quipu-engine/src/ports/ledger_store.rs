@@ -19,7 +19,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use quipu_core::event::{ChangeRef, Hash};
 use quipu_core::id::{EventId, Seq, UserId};
-use quipu_core::ledger::SealedEvent;
+use quipu_core::ledger::{Salt, SealedChange, SealedEvent};
+use serde::Serialize;
 
 use super::{ServerRegistry, StoreError};
 
@@ -146,6 +147,27 @@ pub struct StoreServer {
     pub version: String,
 }
 
+/// Another stored form of a change, for [`UserLedger::reseal`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResealedChange {
+    /// The change.
+    pub target: ChangeRef,
+    /// The stored salt that is replaced. A change whose stored salt differs, or was erased, stays as it is.
+    pub from: Salt,
+    /// The new bytes and salt, both present.
+    pub to: SealedChange,
+}
+
+/// What a store that seals payloads did after erasures; see [`UserLedger::finish_erasures`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KeyRotation {
+    /// Changes that were sealed again with the user's new key.
+    pub changes_resealed: u64,
+    /// Keys that were destroyed afterwards.
+    pub keys_destroyed: u64,
+}
+
 /// A store of the ledgers of many users.
 pub trait LedgerStore: Send + Sync {
     /// Every user with a ledger, in order of id.
@@ -190,6 +212,24 @@ pub trait LedgerStore: Send + Sync {
     /// # Errors
     /// `Exists` if the user has a ledger and `replace` is off; `Corrupt` if the copy is not a ledger of this user.
     fn restore(&self, user: &UserId, from: &Path, replace: bool) -> Result<Option<PathBuf>, StoreError>;
+
+    /// Passes the events of a backup, or of a ledger that was set aside, to `each` in order, as they are stored there.
+    /// Returns its head. The caller must expect damage: only the structure of the file is checked.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such copy; `Corrupt` if it is not a ledger of this user; any error of `each`.
+    fn read_copy(
+        &self,
+        user: &UserId,
+        from: &Path,
+        each: &mut dyn FnMut(SealedEvent) -> Result<(), StoreError>,
+    ) -> Result<Head, StoreError>;
+
+    /// What a deletion or an erasure made unreadable beyond the store's own files, and when that is final, in a sentence
+    /// for the receipt. `None` for a store that destroys no keys.
+    fn destruction(&self) -> Option<String> {
+        None
+    }
 
     /// The places from which [`Self::remove`] deletes, for the receipt. A store that cannot reach one leaves it out.
     fn cleaned(&self) -> Vec<&'static str> {
@@ -244,6 +284,23 @@ pub trait UserLedger: Send {
     /// Appends `event`, destroys payload and salt of its targets, and drops every snapshot, projection and vector, in
     /// one step; then removes remaining copies from the store's files (free pages, write-ahead log).
     fn erase(&mut self, expected: Seq, targets: &[ChangeRef], event: &SealedEvent) -> Result<(), StoreError>;
+
+    /// Replaces the stored form of changes, in one step, if `holder` has the lease `name`. For a store on top of this one
+    /// that seals payloads with keys of its own; such a store refuses the call itself.
+    ///
+    /// # Errors
+    /// `Unavailable` if another holder has the lease, or none.
+    fn reseal(&mut self, name: &str, holder: u64, changes: &[ResealedChange]) -> Result<(), StoreError>;
+
+    /// In a store that seals payloads with a key of the user: seals with the current key what earlier ones sealed, and
+    /// destroys the keys that earlier erasures retired. Goes on where an interrupted call stopped. `None` if there was
+    /// nothing to do, and for other stores.
+    ///
+    /// # Errors
+    /// `Unavailable` if another process is doing it; as `read` and `reseal`.
+    fn finish_erasures(&mut self) -> Result<Option<KeyRotation>, StoreError> {
+        Ok(None)
+    }
 
     /// Positions of snapshots, ascending.
     fn snapshots(&mut self) -> Result<Vec<Seq>, StoreError>;

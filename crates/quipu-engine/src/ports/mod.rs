@@ -14,6 +14,7 @@ pub mod signer;
 pub mod store_error;
 pub mod summarizer;
 pub mod tokenizer;
+pub mod user_keys;
 pub mod vault;
 pub mod window_reader;
 
@@ -25,8 +26,8 @@ pub use language_model::{
     Completion, CompletionRequest, LanguageModel, Message, ModelError, PromptRole, Purpose, Shape, Usage,
 };
 pub use ledger_store::{
-    BackupFile, Checkpoint, Head, KeyUse, LeaseClaim, LeaseRequest, LedgerStore, LedgerWatch, Projection, StoreServer,
-    UserLedger, VectorKey, WatchEvent,
+    BackupFile, Checkpoint, Head, KeyRotation, KeyUse, LeaseClaim, LeaseRequest, LedgerStore, LedgerWatch, Projection,
+    ResealedChange, StoreServer, UserLedger, VectorKey, WatchEvent,
 };
 pub use model_watch::{ModelCall, ModelWatch};
 pub use reflector::{Looked, NameProposed, ReflectError, ReflectionInput, Reflector, Unnamed};
@@ -36,5 +37,6 @@ pub use signer::{PublicKey, Signature, Signer};
 pub use store_error::StoreError;
 pub use summarizer::{SummarizeError, Summarizer, SummaryInput};
 pub use tokenizer::Tokenizer;
+pub use user_keys::{UserKeyId, UserKeyState, UserKeyStore, WrappedKey};
 pub use vault::{FolderEntry, UserVault, Vault, VaultError};
 pub use window_reader::WindowReader;

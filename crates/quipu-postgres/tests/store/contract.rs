@@ -1,13 +1,14 @@
 //! The contracts of the ports.
 
-use quipu_postgres::{PostgresKeys, PostgresOptions};
+use quipu_postgres::{PostgresKeys, PostgresOptions, PostgresUserKeys};
 use quipu_testkit::contract;
 
-use crate::server::{database, open, server, store, url};
+use crate::server::{bare_database, database, open, server, store, url};
 
 #[test]
 fn the_postgres_store_keeps_the_contract() {
     contract::ledger_store(&|| Box::new(store()));
+    contract::sealable_store(&|| Box::new(store()));
 }
 
 #[test]
@@ -23,4 +24,11 @@ fn the_postgres_keys_keep_the_contract() {
     let database = database();
     let again = PostgresKeys::open(&url(server().port, &database), PostgresOptions::default()).unwrap();
     contract::key_store(&open(&database).keys(), &again);
+}
+
+#[test]
+fn the_postgres_user_keys_keep_the_contract() {
+    let database = bare_database();
+    let open = || PostgresUserKeys::open(&url(server().port, &database), PostgresOptions::default()).unwrap();
+    contract::user_key_store(&open(), &open());
 }

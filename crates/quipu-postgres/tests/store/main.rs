@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
 mod contract;
+mod encryption;
 mod exchange;
 mod isolation;
 mod lint;

@@ -9,13 +9,16 @@ mod derived;
 mod erasing;
 mod events;
 mod keys;
+mod resealing;
 mod sharing;
+mod user_keys;
 mod users;
 
 pub use keys::key_store;
 use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::{Head, LedgerStore, UserLedger};
+pub use user_keys::user_key_store;
 
 /// Creates a new, empty store on each call.
 pub type Make<'a> = &'a dyn Fn() -> Box<dyn LedgerStore>;
@@ -34,6 +37,14 @@ pub fn cases() -> Vec<ContractCase> {
 /// Checks every requirement. Panics at the first failure, after printing the requirement.
 pub fn ledger_store(make: Make<'_>) {
     for (duty, check) in cases() {
+        println!("duty: {duty}");
+        check(make);
+    }
+}
+
+/// Checks the requirements that a store under an encrypting one must meet too. Panics like [`ledger_store`].
+pub fn sealable_store(make: Make<'_>) {
+    for (duty, check) in resealing::CASES {
         println!("duty: {duty}");
         check(make);
     }

@@ -19,6 +19,7 @@ pub(super) const CASES: &[ContractCase] = &[
     ("restoring over a ledger is refused unless it may be set aside", restore_keeps),
     ("a backup cannot be restored for another user", restore_owner),
     ("a restored ledger accepts appends", restored_goes_on),
+    ("a backup and a ledger that was set aside can be read where they are", copies_are_read),
 ];
 
 fn not_found(make: Make<'_>) {
@@ -163,4 +164,27 @@ fn restored_goes_on(make: Make<'_>) {
     let second = sample.say("two").unwrap();
     open(&*store, &me()).append(1, std::slice::from_ref(&second)).unwrap();
     assert_eq!(everything(&mut *open(&*store, &me())), [first, second]);
+}
+
+fn copies_are_read(make: Make<'_>) {
+    let place = tempfile::tempdir().unwrap();
+    let store = make();
+    let events = filled(&*store, &me(), 49);
+    let copy = open(&*store, &me()).backup(&place.path().join("copy")).unwrap();
+    let read = |user: &UserId, from: &std::path::Path| {
+        let mut found = Vec::new();
+        let head = store.read_copy(user, from, &mut |event| {
+            found.push(event);
+            Ok(())
+        });
+        head.map(|head| (head, found))
+    };
+    assert_eq!(read(&me(), &copy.path).unwrap(), (copy.head, events.clone()));
+    let aside = store.restore(&me(), &copy.path, true).unwrap().unwrap();
+    assert_eq!(read(&me(), &aside).unwrap(), (copy.head, events));
+    assert!(matches!(read(&other(), &copy.path), Err(StoreError::Corrupt(_))));
+    let nowhere = read(&me(), &place.path().join("nowhere")).map(drop);
+    assert!(matches!(nowhere, Err(StoreError::NotFound(_))), "{nowhere:?}");
+    let stopped = store.read_copy(&me(), &copy.path, &mut |_| Err(StoreError::NotFound("enough".to_owned())));
+    assert!(matches!(&stopped, Err(StoreError::NotFound(text)) if text == "enough"), "{stopped:?}");
 }

@@ -56,22 +56,24 @@ fn table_keys(manifest: &toml::Table, table: &str) -> Vec<String> {
 }
 
 /// The other crates that each crate may depend on, apart from the testkit in its tests.
-const DIRECTIONS: [(&str, &[&str]); 12] = [
+const DIRECTIONS: [(&str, &[&str]); 13] = [
     ("quipu-core", &[]),
     ("quipu-engine", &["quipu-core"]),
     ("quipu-sqlite", &["quipu-core", "quipu-engine"]),
+    ("quipu-encryption", &["quipu-core", "quipu-engine"]),
     ("quipu-postgres", &["quipu-core", "quipu-engine", "quipu-sqlite"]),
     ("quipu-models", &["quipu-core", "quipu-engine"]),
     ("quipu-fake-model", &["quipu-core", "quipu-engine", "quipu-models"]),
     ("quipu-server", &["quipu-core", "quipu-engine"]),
     ("quipu-files", &["quipu-core", "quipu-engine"]),
-    ("quipu", &["quipu-core", "quipu-engine", "quipu-models", "quipu-sqlite"]),
+    ("quipu", &["quipu-core", "quipu-encryption", "quipu-engine", "quipu-models", "quipu-sqlite"]),
     ("quipu-eval", &["quipu", "quipu-core", "quipu-engine", "quipu-models"]),
     (
         "quipu-cli",
         &[
             "quipu",
             "quipu-core",
+            "quipu-encryption",
             "quipu-engine",
             "quipu-eval",
             "quipu-fake-model",

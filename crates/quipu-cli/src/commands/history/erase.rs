@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use quipu_core::id::Seq;
-use quipu_engine::erase::EraseTarget;
+use quipu_engine::erase::{EraseTarget, KeyErasure};
 use quipu_engine::{Announced, Announcement, Error, MemoryRef, Result, announce_deletion, announce_erasure};
 
 use crate::app;
@@ -63,11 +63,19 @@ pub(super) fn erase(context: &CommandContext<'_>, args: &EraseArgs) -> Result<()
         if !receipt.files.is_empty() {
             text.push_str(&format!("  {} plain files rewritten or removed\n", receipt.files.len()));
         }
+        if let Some(KeyErasure { rotation, unreadable }) = &receipt.keys {
+            let resealed = render::counted(rotation.changes_resealed, ["change", "changes"]);
+            let destroyed = render::counted(rotation.keys_destroyed, ["key", "keys"]);
+            text.push_str(&format!("  {resealed} sealed again, {destroyed} destroyed: {unreadable}\n"));
+        }
         text.push_str(&render::understood(&receipt.understood));
         text
     })?;
     context.print_lag(receipt.lag.as_deref());
-    context.printer.hint("earlier backups still have it");
+    context.printer.hint(match receipt.keys {
+        Some(_) => "earlier backups of this user cannot be restored any more: make a new one",
+        None => "earlier backups still have it",
+    });
     Ok(())
 }
 
@@ -91,7 +99,7 @@ fn erase_everything(context: &CommandContext<'_>, args: &EraseArgs) -> Result<()
             receipt.cleaned.join(", ")
         )
     })?;
-    context.printer.hint("earlier backups still have it");
+    context.printer.hint(receipt.unreadable.as_deref().unwrap_or("earlier backups still have it"));
     Ok(())
 }
 

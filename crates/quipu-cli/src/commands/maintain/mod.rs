@@ -9,6 +9,7 @@ mod reread;
 mod schema;
 mod status;
 mod steps;
+mod user_keys;
 mod weights;
 
 use std::process::ExitCode;
@@ -39,6 +40,8 @@ pub(crate) enum MaintainCommand {
     Evolve(evolve::EvolveArgs),
     /// List the categories of the core document, or promote a pattern to one
     Schema(schema::SchemaArgs),
+    /// Manage the keys that encrypt memories: make or change a master key
+    UserKeys(user_keys::UserKeysArgs),
     /// Write a snapshot
     Snapshot,
     /// Rebuild everything but the ledger
@@ -56,6 +59,9 @@ impl MaintainCommand {
             Self::Status => invocation.with_engine(status::status),
             Self::Doctor(args) if args.self_test => invocation.with_settings(doctor::self_test),
             Self::Doctor(_) => invocation.with_engine(doctor::doctor),
+            Self::UserKeys(args) => {
+                invocation.with_settings(|settings, printer| user_keys::run(settings, printer, args.action))
+            }
             Self::Maintain(args) => invocation.on_existing(|context| steps::maintain(context, &args)),
             Self::CatchUp(args) => invocation.on_existing(|context| catch_up::catch_up(context, &args)),
             Self::Reflect(args) => invocation.on_existing(|context| consolidate::reflect(context, &args)),

@@ -2,21 +2,35 @@
 
 use std::path::Path;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use quipu_engine::move_ledgers::{MoveOutcome, MovedKeys, MovedLedger, move_keys, move_ledger};
 use quipu_engine::{Error, Result};
 use serde::Serialize;
 
 use crate::app;
 use crate::commands::render;
+use crate::encryption;
 use crate::output::Printer;
-use crate::settings::{Settings, StoreSetting};
+use crate::settings::{EncryptionSettings, Settings, StoreSetting, UserKeysPlace};
 
 #[derive(Debug, Args)]
 pub(crate) struct MoveArgs {
     /// Where to: postgres://USER:PASSWORD@HOST:PORT/DATABASE, or a data folder
     #[arg(long, env = "QUIPU_MOVE_TO", hide_env_values = true, value_name = "ADDRESS")]
     pub(crate) to: String,
+    /// Whether the target is encrypted. The default is `encryption` of the settings, else `on` if there is a master key
+    #[arg(long, value_enum)]
+    pub(crate) encryption: Option<SwitchArg>,
+    /// Where the keys of the target's users are: a file or a database. The default is in the target
+    #[arg(long, env = "QUIPU_MOVE_USER_KEYS", hide_env_values = true, value_name = "ADDRESS")]
+    pub(crate) user_keys: Option<String>,
+}
+
+/// On or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SwitchArg {
+    On,
+    Off,
 }
 
 #[derive(Debug, Serialize)]
@@ -31,6 +45,7 @@ pub(super) fn move_store(settings: &Settings, printer: &Printer, args: &MoveArgs
     if is_same(settings, &place, folder) {
         return Err(Error::Invalid("the ledgers are there already: --to names the configured store".to_owned()));
     }
+    let target = encryption_of_target(settings, args);
     let from = app::ledgers(settings)?;
     let users = match &settings.user_named {
         Some(user) => vec![user.clone()],
@@ -39,7 +54,7 @@ pub(super) fn move_store(settings: &Settings, printer: &Printer, args: &MoveArgs
     if users.is_empty() {
         return Err(Error::NotFound("there is nothing to move".to_owned()));
     }
-    let to = app::ledgers_at(&place, folder)?;
+    let to = encryption::open_store(&place, folder, &target)?;
     let mut moved = Vec::new();
     for user in &users {
         let one = move_ledger(from.as_ref(), to.as_ref(), user).inspect_err(|_| {
@@ -60,7 +75,26 @@ pub(super) fn move_store(settings: &Settings, printer: &Printer, args: &MoveArgs
         text
     })?;
     printer.hint(&next(&place, folder));
+    if target.switch == Some(true) {
+        printer
+            .hint("The copy is encrypted with keys of its own: set QUIPU_ENCRYPTION to `on`, with the same master key");
+    }
     Ok(())
+}
+
+/// The target has the same master key, and keys of users of its own: an erasure or a deletion in one of the two stores must
+/// not destroy keys of the other.
+fn encryption_of_target(settings: &Settings, args: &MoveArgs) -> EncryptionSettings {
+    let of_source = &settings.encryption;
+    let is_on = match args.encryption {
+        Some(switch) => switch == SwitchArg::On,
+        None => of_source.switch.unwrap_or(of_source.master.is_some()),
+    };
+    EncryptionSettings {
+        switch: Some(is_on),
+        master: of_source.master.clone(),
+        user_keys: args.user_keys.as_deref().map(UserKeysPlace::of_address),
+    }
 }
 
 /// Whether the target is the configured store.

@@ -1,0 +1,1 @@
+INSERT INTO quipu_keys.schema_version (version) VALUES ($1)

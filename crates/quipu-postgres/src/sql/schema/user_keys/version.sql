@@ -1,0 +1,1 @@
+SELECT max(version) FROM quipu_keys.schema_version

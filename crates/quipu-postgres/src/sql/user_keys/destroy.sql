@@ -1,0 +1,1 @@
+DELETE FROM quipu_keys.user_keys WHERE user_id = $1 AND id = ANY ($2)

@@ -1,0 +1,1 @@
+DELETE FROM key WHERE user = ?1 AND id = ?2

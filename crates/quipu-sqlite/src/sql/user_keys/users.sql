@@ -1,0 +1,1 @@
+SELECT DISTINCT user FROM key WHERE ?1 IS NULL OR state = ?1 ORDER BY user
