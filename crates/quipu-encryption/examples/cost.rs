@@ -25,6 +25,9 @@ struct Measured {
     bytes: u64,
 }
 
+/// A name, and the value of one measurement.
+type Part = (&'static str, fn(&Measured) -> f64);
+
 #[expect(clippy::disallowed_methods, reason = "it measures time")]
 fn now() -> std::time::Instant {
     std::time::Instant::now()
@@ -42,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         values.sort_by(f64::total_cmp);
         values[values.len() / 2]
     };
-    let parts: [(&str, fn(&Measured) -> f64); 3] = [
+    let parts: [Part; 3] = [
         ("append, microseconds an event", |one| one.append.as_secs_f64() * 1e6 / APPENDS as f64),
         ("read, microseconds an event", |one| one.read.as_secs_f64() * 1e6 / EVENTS as f64),
         ("ledger, bytes an event", |one| one.bytes as f64 / (APPENDS + EVENTS) as f64),
