@@ -3,11 +3,13 @@
 mod app;
 mod args;
 mod commands;
+mod document_process;
 mod global;
 mod help;
 mod http_client;
 mod output;
 mod settings;
+mod shell;
 mod telemetry;
 
 use std::process::ExitCode;

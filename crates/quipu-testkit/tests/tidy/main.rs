@@ -56,7 +56,7 @@ fn table_keys(manifest: &toml::Table, table: &str) -> Vec<String> {
 }
 
 /// The other crates that each crate may depend on, apart from the testkit in its tests.
-const DIRECTIONS: [(&str, &[&str]); 12] = [
+const DIRECTIONS: [(&str, &[&str]); 13] = [
     ("quipu-core", &[]),
     ("quipu-engine", &["quipu-core"]),
     ("quipu-sqlite", &["quipu-core", "quipu-engine"]),
@@ -65,6 +65,7 @@ const DIRECTIONS: [(&str, &[&str]); 12] = [
     ("quipu-fake-model", &["quipu-core", "quipu-engine", "quipu-models"]),
     ("quipu-server", &["quipu-core", "quipu-engine"]),
     ("quipu-files", &["quipu-core", "quipu-engine"]),
+    ("quipu-documents", &["quipu-engine"]),
     ("quipu", &["quipu-core", "quipu-engine", "quipu-models", "quipu-sqlite"]),
     ("quipu-eval", &["quipu", "quipu-core", "quipu-engine", "quipu-models"]),
     (
@@ -72,6 +73,7 @@ const DIRECTIONS: [(&str, &[&str]); 12] = [
         &[
             "quipu",
             "quipu-core",
+            "quipu-documents",
             "quipu-engine",
             "quipu-eval",
             "quipu-fake-model",

@@ -160,7 +160,7 @@ fn imported(call: &Call<'_>, asked: Import) -> Result<Imported, Fault> {
         own_words: asked.mine,
         into: Some(user.clone()),
         default_user: user,
-        read: ReadOptions { timezone: zone, date_order },
+        read: ReadOptions { timezone: zone, date_order, ..ReadOptions::default() },
     };
     let name = asked.name.as_deref().unwrap_or("upload");
     let (report, fault) = ingest_given(call.engine, format, (name, &bytes), &options, &mut |_| {});
