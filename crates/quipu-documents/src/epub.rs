@@ -6,7 +6,7 @@ use std::io::{Cursor, Read};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use quipu_engine::import::Archive;
-use quipu_engine::ports::{Document, DocumentKind, Section};
+use quipu_engine::ports::{Document, DocumentKind, DocumentSection};
 
 use super::{TEXT_BYTES_MAX, damaged, html};
 
@@ -47,7 +47,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, String> {
         };
         left = left.saturating_sub(chapter.len() as u64);
         for (title, text) in html::sections(&chapter)? {
-            document.sections.push(Section { place: format!("chapter {}", at + 1), title, text, ..Section::default() });
+            document.sections.push(DocumentSection {
+                place: format!("chapter {}", at + 1),
+                title,
+                text,
+                ..DocumentSection::default()
+            });
         }
     }
     Ok(document)

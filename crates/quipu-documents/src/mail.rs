@@ -2,7 +2,7 @@
 
 use mail_parser::mailbox::mbox::MessageIterator;
 use mail_parser::{Message, MessageParser, MimeHeaders};
-use quipu_engine::ports::{Document, DocumentKind, Section};
+use quipu_engine::ports::{Document, DocumentKind, DocumentSection};
 
 use super::damaged;
 
@@ -46,7 +46,7 @@ fn add(document: &mut Document, message: &Message<'_>, number: usize) {
     }
     let from = message.from().and_then(|from| from.first());
     let author = from.and_then(|from| from.name().or_else(|| from.address()));
-    document.sections.push(Section {
+    document.sections.push(DocumentSection {
         place: format!("message {number}"),
         title: message.subject().map(str::to_owned),
         author: author.map(str::to_owned),

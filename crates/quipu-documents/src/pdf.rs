@@ -1,6 +1,6 @@
 //! Reads PDF: a section for each page.
 
-use quipu_engine::ports::{Document, Section};
+use quipu_engine::ports::{Document, DocumentSection};
 
 pub(super) fn read(bytes: &[u8]) -> Result<Document, String> {
     if !bytes.get(..1024.min(bytes.len())).unwrap_or_default().windows(5).any(|start| start == b"%PDF-") {
@@ -15,7 +15,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, String> {
             continue;
         }
         let text = joined(&text);
-        document.sections.push(Section { place: format!("page {}", at + 1), text, ..Section::default() });
+        document.sections.push(DocumentSection {
+            place: format!("page {}", at + 1),
+            text,
+            ..DocumentSection::default()
+        });
     }
     Ok(document)
 }

@@ -90,7 +90,7 @@ Content-Type: text/html
 ";
 
 fn shown(document: &Document) -> String {
-    let line = |section: &quipu_engine::ports::Section| {
+    let line = |section: &quipu_engine::ports::DocumentSection| {
         let (title, author) = (section.title.as_deref().unwrap_or("-"), section.author.as_deref().unwrap_or("-"));
         let (time, id) = (section.said_at.as_deref().unwrap_or("-"), section.id.as_deref().unwrap_or("-"));
         format!("{} | {title} | {author} | {time} | {id} | {:?}\n", section.place, section.text.trim())
@@ -139,7 +139,7 @@ fn headings_of_a_page() {
           <hr><h2>Opening hours</h2><p>From nine<br>to five.</p><ul><li>closed on Monday</li></ul></body></html>",
         r#"
 section 1 | - | - | - | - | "Intro with a link."
-section 2 | Opening hours | - | - | - | "Opening hours\n\n\nFrom nine\nto five.\n\n* closed on Monday""#,
+section 2 | Opening hours | - | - | - | "Opening hours\n\n\nFrom nine\nto five.\n* closed on Monday""#,
     );
 }
 

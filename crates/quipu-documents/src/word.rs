@@ -3,7 +3,7 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use quipu_engine::import::Archive;
-use quipu_engine::ports::{Document, DocumentKind, Section};
+use quipu_engine::ports::{Document, DocumentKind, DocumentSection};
 
 use super::damaged;
 
@@ -57,11 +57,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, String> {
 /// The sections so far, and the open paragraph.
 #[derive(Default)]
 struct Parts {
-    sections: Vec<Section>,
+    sections: Vec<DocumentSection>,
     paragraph: String,
     in_text: bool,
     is_heading: bool,
-    open: Option<Section>,
+    open: Option<DocumentSection>,
 }
 
 impl Parts {
@@ -97,7 +97,7 @@ impl Parts {
         if is_heading {
             self.close();
         }
-        let section = self.open.get_or_insert_with(Section::default);
+        let section = self.open.get_or_insert_with(DocumentSection::default);
         if is_heading {
             section.title = Some(text.trim().to_owned());
         }

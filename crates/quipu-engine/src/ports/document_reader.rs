@@ -36,14 +36,14 @@ impl DocumentKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
     /// Its sections, in order.
-    pub sections: Vec<Section>,
+    pub sections: Vec<DocumentSection>,
     /// What was left out, counted by what it is.
     pub left_out: BTreeMap<String, u64>,
 }
 
 /// A page, a chapter, what is below a heading, or a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Section {
+pub struct DocumentSection {
     /// Its place, such as `page 3`.
     pub place: String,
     /// Its heading or subject.

@@ -17,7 +17,7 @@ pub mod vault;
 pub mod window_reader;
 
 pub use clock::{Clock, Entropy};
-pub use document_reader::{Document, DocumentKind, DocumentReader, Section};
+pub use document_reader::{Document, DocumentKind, DocumentReader, DocumentSection};
 pub use embedder::{EmbedError, Embedded, Embedder, EmbeddingModel, Token};
 pub use extractor::{ExtractError, Extractor};
 pub use key_store::{KeyStore, Scope, StoredKey};

@@ -273,7 +273,11 @@ fn time_of_day(typed: &mut Vec<&str>) -> Option<Time> {
                 let hour: i8 = hour.parse().ok().filter(|hour| (1..=12).contains(hour))?;
                 Time::new(hour % 12 + add, minute.parse().ok()?, 0, 0).ok()
             };
-            let plain = || clock.contains(':').then(|| clock.parse().ok()).flatten();
+            let plain = || {
+                let (hour, rest) = clock.split_once(':')?;
+                let (minute, second) = rest.split_once(':').unwrap_or((rest, "0"));
+                Time::new(hour.parse().ok()?, minute.parse().ok()?, second.parse().ok()?, 0).ok()
+            };
             half("am", 0).or_else(|| half("pm", 12)).or_else(plain)?
         }
     };

@@ -336,7 +336,7 @@ mod tests {
     fn an_unknown_format_is_answered_with_the_known_ones() {
         let answer = "fish".parse::<ImportFormat>().map_err(|refusal| refusal.to_string());
         let expected = "\"fish\" is not an import format; there are locomo, openai, text, markdown, folder, chatgpt, claude, \
-                        whatsapp, telegram, mem0, memory-jsonl, ledger, longmemeval";
+                        whatsapp, telegram, mem0, memory-jsonl, ledger, longmemeval, html, docx, epub, pdf, mbox";
         assert_eq!(answer, Err(expected.to_owned()));
     }
 }
