@@ -212,8 +212,10 @@ impl schemars::JsonSchema for TimeExpression {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "string", "anyOf": [
-            {"format": "date-time", "minLength": 20}, {"format": "date"}, {"pattern": RELATIVE_TIME_PATTERN},
+        // Generators of clients need the type in every branch.
+        schemars::json_schema!({"anyOf": [
+            {"type": "string", "format": "date-time", "minLength": 20}, {"type": "string", "format": "date"},
+            {"type": "string", "pattern": RELATIVE_TIME_PATTERN},
         ]})
     }
 }

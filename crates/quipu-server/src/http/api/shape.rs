@@ -51,8 +51,10 @@ shape! {
 shape! {
     /// A version: a position, or a time as everywhere, where a day means its end. Defaults to `now`.
     Version = json_schema!({
-        "type": "string",
-        "anyOf": [{"pattern": "^[0-9]{1,18}$"}, {"format": "date-time"}, {"format": "date"}, {"pattern": RELATIVE_TIME_PATTERN}]
+        "anyOf": [
+            {"type": "string", "pattern": "^[0-9]{1,18}$"}, {"type": "string", "format": "date-time"},
+            {"type": "string", "format": "date"}, {"type": "string", "pattern": RELATIVE_TIME_PATTERN},
+        ]
     })
 }
 shape! {
