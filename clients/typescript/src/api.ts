@@ -160,7 +160,7 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    at?: string | "now" | unknown | unknown | unknown;
+                    at?: string;
                 };
                 path: {
                     user_id: string;
@@ -269,8 +269,8 @@ export interface paths {
         get: {
             parameters: {
                 query: {
-                    from: string | "now" | unknown | unknown | unknown;
-                    to?: string | "now" | unknown | unknown | unknown;
+                    from: string;
+                    to?: string;
                 };
                 path: {
                     user_id: string;
@@ -316,7 +316,7 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    at?: string | "now" | unknown | unknown | unknown;
+                    at?: string;
                     k?: number;
                     paths?: string;
                     topics?: string;
@@ -435,7 +435,7 @@ export interface paths {
                 query?: {
                     after?: string;
                     all?: boolean;
-                    at?: string | "now" | unknown | unknown | unknown;
+                    at?: string;
                     limit?: number;
                     predicate?: string;
                     subject?: string;
@@ -528,7 +528,7 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    at?: string | "now" | unknown | unknown | unknown;
+                    at?: string;
                 };
                 path: {
                     user_id: string;
@@ -617,7 +617,7 @@ export interface paths {
             parameters: {
                 query?: {
                     after?: string;
-                    at?: string | "now" | unknown | unknown | unknown;
+                    at?: string;
                     limit?: number;
                 };
                 path: {
@@ -806,7 +806,7 @@ export interface paths {
             parameters: {
                 query?: {
                     after?: string;
-                    at?: string | "now" | unknown | unknown | unknown;
+                    at?: string;
                     limit?: number;
                 };
                 path: {
@@ -829,7 +829,7 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    at?: string | "now" | unknown | unknown | unknown;
+                    at?: string;
                 };
                 path: {
                     user_id: string;
@@ -879,7 +879,7 @@ export interface paths {
                 query?: {
                     after?: string;
                     all?: boolean;
-                    at?: string | "now" | unknown | unknown | unknown;
+                    at?: string;
                     limit?: number;
                 };
                 path: {
@@ -904,7 +904,7 @@ export interface paths {
                 query?: {
                     after?: string;
                     all?: boolean;
-                    at?: string | "now" | unknown | unknown | unknown;
+                    at?: string;
                     limit?: number;
                 };
                 path: {
@@ -1402,10 +1402,7 @@ export interface components {
             fact_id: string;
             /** @description User whose memory it is. Defaults to the user of the key, then of the server. */
             user_id?: string | null;
-            /**
-             * Format: date-time
-             * @description End of validity.
-             */
+            /** @description End of validity. */
             valid_to: string;
         };
         /** @description Result of a compaction. */
@@ -1527,7 +1524,7 @@ export interface components {
         /** @description A request for the memory block of a prompt. One of `query`, `messages` and `session_id` is required. */
         ContextRequest: {
             /** @description Answer from this version: a position, a time or a date. Defaults to now. */
-            as_of?: (string | "now" | unknown | unknown | unknown) | null;
+            as_of?: (string) | null;
             /**
              * @description Add an instruction to cite the lines used. Has no effect with `session_id`.
              * @default false
@@ -1550,11 +1547,8 @@ export interface components {
             max_tokens?: number | null;
             /** @description A conversation whose last user message is the question. */
             messages?: components["schemas"]["ContextMessage"][] | null;
-            /**
-             * Format: date-time
-             * @description Reference time for relative dates such as "last week". Defaults to now.
-             */
-            now?: string | null;
+            /** @description Reference time for relative dates such as "last week". Defaults to now. */
+            now?: (string) | null;
             /** @description The question or task. */
             query?: string | null;
             /** @description Build the context of this session: base truth, turn log, recalled items and the last turns. */
@@ -1858,11 +1852,8 @@ export interface components {
         };
         /** @description A journal entry. */
         EntryRequest: {
-            /**
-             * Format: date-time
-             * @description Time of the entry. Defaults to now.
-             */
-            said_at?: string | null;
+            /** @description Time of the entry. Defaults to now. */
+            said_at?: (string) | null;
             text: string;
             topic: string;
             /** @description When to respond: `durable`, `indexed` or `extracted`. */
@@ -2280,7 +2271,7 @@ export interface components {
         /** @description Target and last version of a fork. */
         ForkRequest: {
             /** @description Last shared version: a position, a time or a date. Defaults to now. */
-            at?: (string | "now" | unknown | unknown | unknown) | null;
+            at?: (string) | null;
             /** @description A user without a memory. */
             into: string;
         };
@@ -2321,7 +2312,7 @@ export interface components {
             dry_run?: boolean;
             /**
              * @description `chatgpt`, `claude`, `openai`, `mem0`, `memory-jsonl`, `whatsapp`, `telegram`, `markdown`, `text`, `locomo`,
-             *     `longmemeval`; `bundle` creates a memory from a signed ledger.
+             *     `longmemeval`; documents: `html`, `docx`, `epub`, `pdf`, `mbox`; `bundle` creates a memory from a signed ledger.
              */
             format: string;
             /**
@@ -3280,7 +3271,7 @@ export interface components {
             /** @description The goal the question serves. */
             active_goal?: string | null;
             /** @description Answer from this version: a position, a time or a date. Defaults to now. */
-            as_of?: (string | "now" | unknown | unknown | unknown) | null;
+            as_of?: (string) | null;
             /**
              * Format: uint
              * @description Token budget of the items, estimated.
@@ -3302,11 +3293,8 @@ export interface components {
             session_id?: string | null;
             /** @description User whose memory it is. Defaults to the user of the key, then of the server. */
             user_id?: string | null;
-            /**
-             * Format: date-time
-             * @description Answer from what was true at this time.
-             */
-            valid_at?: string | null;
+            /** @description Answer from what was true at this time. */
+            valid_at?: (string) | null;
         };
         /** @description Items found, by tier, best first. */
         RecallResult: {
@@ -3562,7 +3550,7 @@ export interface components {
             /** @description All events of a session. */
             session?: string | null;
             /** @description All events after a version. */
-            since?: ((string | "now" | unknown | unknown | unknown) | number) | null;
+            since?: ((string) | number) | null;
             /** @description All events of an import, file or message. */
             source?: string | null;
         } & ({
@@ -3848,11 +3836,8 @@ export interface components {
         /** @description Messages of the session in the path, oldest first. */
         SessionTurnsRequest: {
             messages: components["schemas"]["TurnMessage"][];
-            /**
-             * Format: date-time
-             * @description Time of the messages. Defaults to now.
-             */
-            said_at?: string | null;
+            /** @description Time of the messages. Defaults to now. */
+            said_at?: (string) | null;
             /** @description Topic of the messages. */
             topic?: string | null;
             /** @description When to respond: `durable`, `indexed` or `extracted`. */
@@ -4276,11 +4261,8 @@ export interface components {
             /** @description Name of the speaker. */
             name?: string | null;
             role: components["schemas"]["MessageRole"];
-            /**
-             * Format: date-time
-             * @description Time of the message. Defaults to that of the request.
-             */
-            said_at?: string | null;
+            /** @description Time of the message. Defaults to that of the request. */
+            said_at?: (string) | null;
         };
         /** @description Receipt of recorded messages. */
         TurnsReceipt: {
@@ -4311,11 +4293,8 @@ export interface components {
         /** @description Messages, oldest first. */
         TurnsRequest: {
             messages: components["schemas"]["TurnMessage"][];
-            /**
-             * Format: date-time
-             * @description Time of the messages. Defaults to now.
-             */
-            said_at?: string | null;
+            /** @description Time of the messages. Defaults to now. */
+            said_at?: (string) | null;
             /** @description Session of the messages. */
             session_id?: string | null;
             /** @description Topic of the messages. */

@@ -23,6 +23,7 @@ use quipu_postgres::{PostgresKeys, PostgresOptions};
 use quipu_sqlite::{SqliteKeys, SqliteStore, StoreOptions};
 
 use crate::encryption;
+use crate::document_process::DocumentProcess;
 use crate::settings::{ModelRole, Settings, StoreSetting};
 
 /// Opens an engine on the data folder of the settings.
@@ -54,6 +55,7 @@ pub(crate) fn open_with(folder: &Path, settings: &Settings, usage: &Arc<ModelUsa
                 tokenizers: quipu_models::tokenizers(),
                 reader: reader_of(settings, usage)?,
                 reflector: reflector(settings, usage)?,
+                documents: Some(Arc::new(DocumentProcess)),
                 reranker: reranker(settings)?,
                 vault: Some(Arc::new(FolderVault::new(files_folder(folder, settings)))),
                 artifacts: settings.artifacts.on,
@@ -83,7 +85,7 @@ pub(crate) fn ledgers(settings: &Settings) -> Result<Box<dyn LedgerStore>> {
 
 /// Creates the data folder, accessible to its owner only. It holds plain files, the signing key and the record of model usage
 /// whatever the store is.
-fn create_folder(folder: &Path) -> Result<()> {
+pub(crate) fn create_folder(folder: &Path) -> Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -15,7 +15,9 @@ use crate::global::Global;
 /// Long-term memory for assistants and agents: one binary, one folder, no account.
 #[derive(Debug, Parser)]
 #[command(name = "quipu", version, propagate_version = true, disable_help_subcommand = true)]
-#[command(after_help = "Start with `quipu demo`. Data is written to stdout, progress and messages to stderr.")]
+#[command(
+    after_help = "Start with `quipu init`, or `quipu demo` to see what it does. Data is written to stdout, progress and messages to stderr."
+)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,

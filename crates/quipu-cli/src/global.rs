@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use quipu_core::recall::TimeExpression;
 
 /// Flags of every command.
 #[derive(Debug, Args)]
@@ -31,9 +32,9 @@ pub(crate) struct Global {
     /// Do not ask for confirmation
     #[arg(short, long, global = true)]
     pub(crate) yes: bool,
-    /// Use this time (RFC 3339) instead of the current time, for experiments
+    /// Use this time instead of the current one, for experiments: such as `tomorrow`, `last monday`, `2026-07-15 14:00` (UTC)
     #[arg(long, global = true, value_name = "TIME")]
-    pub(crate) now: Option<jiff::Timestamp>,
+    pub(crate) now: Option<TimeExpression>,
 }
 
 /// Output format.

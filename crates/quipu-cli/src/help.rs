@@ -1,5 +1,8 @@
 //! Help of the program as a whole: its commands by group, each group under a heading.
 
+use std::ffi::OsString;
+use std::io::IsTerminal;
+
 use clap::{Command, CommandFactory, FromArgMatches, Subcommand};
 
 use crate::args::Cli;
@@ -11,6 +14,7 @@ use crate::commands::remember::RememberCommand;
 use crate::commands::review::ReviewCommand;
 use crate::commands::serve::ServeCommand;
 use crate::commands::share::ShareCommand;
+use crate::settings;
 
 /// The command line with the help text of the whole program.
 pub(crate) fn command() -> Command {
@@ -25,8 +29,19 @@ pub(crate) fn command() -> Command {
 /// What clap reports: wrong usage, or a request for help or the version.
 pub(crate) fn parse() -> Result<Cli, clap::Error> {
     let mut command = command();
-    let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let mut typed: Vec<OsString> = std::env::args_os().collect();
+    if typed.len() == 1 && is_first_start() {
+        typed.push("init".into());
+    }
+    let mut matches = command.try_get_matches_from_mut(typed)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// True on a terminal, if nothing is set up yet: no settings file and no data folder.
+fn is_first_start() -> bool {
+    let on_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let has_data = settings::default_folder().map_or(true, |folder| folder.exists());
+    on_terminal && !has_data && !settings::is_there() && std::env::var_os("QUIPU_DATA_DIR").is_none()
 }
 
 /// Heading and commands of each group, in the order of the help text.

@@ -3,12 +3,14 @@
 mod app;
 mod args;
 mod commands;
+mod document_process;
 mod encryption;
 mod global;
 mod help;
 mod http_client;
 mod output;
 mod settings;
+mod shell;
 mod telemetry;
 
 use std::process::ExitCode;

@@ -10,13 +10,16 @@ mod store;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use quipu::system::SystemClock;
 use quipu_core::id::UserId;
 use quipu_core::recall::Profiles;
 use quipu_core::session::SessionOptions;
+use quipu_engine::ports::Clock;
 use quipu_engine::{Error, Result};
 use serde::Deserialize;
 
 use crate::global::Global;
+use crate::shell::CommandPrefix;
 
 pub(crate) use artifacts::Artifacts;
 pub(crate) use encryption::{EncryptionSettings, MasterKeySource, UserKeysPlace};
@@ -62,6 +65,8 @@ pub(crate) struct Settings {
     /// The user to use.
     pub(crate) user: UserId,
     pub(crate) data_dir: PathBuf,
+    /// The start of a command line for the same data.
+    pub(crate) command: CommandPrefix,
     /// True if the folder was named by a flag or the environment.
     pub(crate) data_dir_named: bool,
     /// Where the ledgers and access keys of the data folder's users are stored.
@@ -104,12 +109,13 @@ impl Settings {
         let user = UserId::parse(named.as_deref().or(file.user.as_deref()).unwrap_or(DEFAULT_USER))?;
         let data_dir = match global.data_dir.clone().or(file.data_dir) {
             Some(folder) => folder,
-            None => base("XDG_DATA_HOME", ".local/share")?.join("quipu"),
+            None => default_folder()?,
         };
         let in_file = StoreSetting::parse(file.store.as_deref()).ok();
         let store = StoreSetting::read(file.store)?;
         let store_only_in_environment = in_file.as_ref() != Some(&store);
         Ok(Self {
+            command: CommandPrefix::new(global),
             data_dir_named: global.data_dir.is_some(),
             user_named: named.is_some().then(|| user.clone()),
             user,
@@ -129,7 +135,7 @@ impl Settings {
             artifacts: Artifacts::read(file.artifacts, file.artifacts_dir)?,
             sessions: file.sessions.checked().map_err(|refusal| Error::Invalid(format!("[sessions]: {refusal}")))?,
             models: models::read(&file.models, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()))?,
-            now: global.now,
+            now: global.now.map(|now| now.at(SystemClock::default().now())).transpose().map_err(Error::Invalid)?,
             mcp: file.mcp.into(),
             maintenance: file.maintenance.checked()?,
             serve: file.serve,
@@ -173,9 +179,23 @@ fn read_weights(path: &Path) -> Result<Profiles> {
     Profiles::parse(value).map_err(|refusal| Error::Invalid(format!("{place}: {refusal}")))
 }
 
+/// The path of the settings file.
+pub(crate) fn path() -> Result<PathBuf> {
+    Ok(base("XDG_CONFIG_HOME", ".config")?.join("quipu/config.toml"))
+}
+
+/// The data folder if nothing names another one.
+pub(crate) fn default_folder() -> Result<PathBuf> {
+    Ok(base("XDG_DATA_HOME", ".local/share")?.join("quipu"))
+}
+
+/// True if there is a settings file.
+pub(crate) fn is_there() -> bool {
+    path().is_ok_and(|path| path.is_file())
+}
+
 fn read_file() -> Result<File> {
-    let Ok(folder) = base("XDG_CONFIG_HOME", ".config") else { return Ok(File::default()) };
-    let path = folder.join("quipu/config.toml");
+    let Ok(path) = path() else { return Ok(File::default()) };
     match std::fs::read_to_string(&path) {
         Ok(text) => toml::from_str(&text).map_err(|error| Error::Invalid(format!("{}: {error}", path.display()))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(File::default()),
@@ -188,10 +208,15 @@ fn base(variable: &str, under_home: &str) -> Result<PathBuf> {
     if let Some(folder) = std::env::var_os(variable).map(PathBuf::from).filter(|folder| folder.is_absolute()) {
         return Ok(folder);
     }
+    Ok(home()?.join(under_home))
+}
+
+/// The home folder.
+pub(crate) fn home() -> Result<PathBuf> {
     // Windows sets USERPROFILE only.
     let mut homes = ["HOME", "USERPROFILE"].into_iter().filter_map(std::env::var_os);
     match homes.find(|home| !home.is_empty()) {
-        Some(home) => Ok(PathBuf::from(home).join(under_home)),
+        Some(home) => Ok(PathBuf::from(home)),
         None => Err(Error::Invalid("HOME is not set; give --data-dir".to_owned())),
     }
 }

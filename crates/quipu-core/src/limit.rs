@@ -151,6 +151,8 @@ pub const IMPORT_FILE_BYTES_MAX: u64 = 256 << 20;
 pub const IMPORT_ELEMENT_BYTES_MAX: u64 = 64 << 20;
 /// Largest note of an imported folder, in bytes.
 pub const IMPORT_NOTE_BYTES_MAX: u64 = 16 << 20;
+/// Largest document of another program (HTML, DOCX, EPUB, PDF, e-mail) that is imported, in bytes.
+pub const IMPORT_DOCUMENT_BYTES_MAX: u64 = 128 << 20;
 /// Greatest depth of an imported folder.
 pub const IMPORT_DEPTH_MAX: usize = 32;
 /// Most files in an imported folder, and most entries in an imported archive.

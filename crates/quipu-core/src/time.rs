@@ -16,22 +16,6 @@ pub(crate) mod micros {
     }
 }
 
-/// Deserialises an optional time as [`read`] does.
-pub mod as_written {
-    use jiff::Timestamp;
-    use serde::{Deserialize, Deserializer, de};
-
-    /// For `deserialize_with`.
-    ///
-    /// # Errors
-    /// If the text is not a time, with an example.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
-        let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
-        let example = "give a date (2026-03-01) or a time (2026-03-01T12:00:00Z)";
-        super::read(&text).map(Some).ok_or_else(|| de::Error::custom(format!("{text:?} is not a time: {example}")))
-    }
-}
-
 /// Parses a time: with a zone, without one (UTC), or a date alone, which means its first moment.
 pub fn read(text: &str) -> Option<jiff::Timestamp> {
     let text = text.trim();

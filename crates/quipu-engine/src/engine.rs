@@ -10,7 +10,7 @@ use quipu_core::growth::GrowthOptions;
 use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
 use quipu_core::limit;
 use quipu_core::predicate::Predicates;
-use quipu_core::recall::Profiles;
+use quipu_core::recall::{Profiles, TimeExpression};
 use quipu_core::reconcile::{DecisionContext, Policy};
 use quipu_core::session::SessionOptions;
 use quipu_core::source::Source;
@@ -21,7 +21,8 @@ use crate::memory::{
     Catalog, Followed, Freshness, LeaseKeeper, MemoryRef, OpenLimits, OpenMemory, SharedMemory, Totals, precondition,
 };
 use crate::ports::{
-    Clock, Embedder, Entropy, Extractor, LedgerStore, Reflector, Reranker, Summarizer, Tokenizer, Vault, WindowReader,
+    Clock, DocumentReader, Embedder, Entropy, Extractor, LedgerStore, Reflector, Reranker, Summarizer, Tokenizer,
+    Vault, WindowReader,
 };
 use crate::process::deadline::DeadlineWorkers;
 
@@ -56,6 +57,8 @@ pub struct OptionalParts {
     /// A language model that proposes notes, in addition to the rules. It is used only by
     /// [`reflect`](crate::reflect()) and [`maintain`](crate::maintain()).
     pub reflector: Option<Arc<dyn Reflector>>,
+    /// Reads documents of other programs, for imports.
+    pub documents: Option<Arc<dyn DocumentReader>>,
     /// Reorders the best answers.
     pub reranker: Option<Arc<dyn Reranker>>,
     /// Where plain files are written. Erasure also changes these files, so it is set even if they are not kept up to
@@ -329,5 +332,13 @@ impl Engine {
     /// The current time, rounded as it is recorded.
     pub fn now(&self) -> Timestamp {
         quipu_core::time::to_micros(self.clock.now())
+    }
+
+    /// The time that an optional time as typed means now.
+    ///
+    /// # Errors
+    /// `Invalid` if it is outside of the years 1 to 9999.
+    pub fn time_of(&self, typed: Option<TimeExpression>) -> Result<Option<Timestamp>> {
+        typed.map(|typed| typed.at(self.now())).transpose().map_err(Error::Invalid)
     }
 }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use jiff::Timestamp;
 
 #[derive(Debug, Args)]
 pub(crate) struct ItemArgs {
@@ -57,15 +56,4 @@ impl From<IntentArg> for quipu_core::recall::Intent {
             IntentArg::Nudge => Self::Nudge,
         }
     }
-}
-
-/// Parses a time (RFC 3339), or a date, which stands for its start in UTC.
-pub(crate) fn parse_time(text: &str) -> Result<Timestamp, String> {
-    if let Ok(time) = text.parse::<Timestamp>() {
-        return Ok(time);
-    }
-    let date: jiff::civil::Date = text
-        .parse()
-        .map_err(|_| format!("{text:?} is neither a date (2024-03-01) nor a time (2024-03-01T09:00:00Z)"))?;
-    date.to_zoned(jiff::tz::TimeZone::UTC).map(|zoned| zoned.timestamp()).map_err(|error| error.to_string())
 }

@@ -51,6 +51,17 @@ pub(crate) fn bundle_in(path: &Path) -> Result<Option<String>> {
     Ok(quipu_core::ledger::is_bundle(&text).then_some(text))
 }
 
+/// Asks a question on the terminal whose usual answer is yes. Only an answer that begins with n declines.
+pub(crate) fn confirm_usual(question: &str) -> Result<bool> {
+    eprint!("{question} ");
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer).map_err(|error| Error::Unavailable(error.to_string()))?;
+    if read == 0 {
+        return Err(Error::Invalid("the input ended before the answer; nothing was imported".to_owned()));
+    }
+    Ok(!answer.trim_start().to_lowercase().starts_with('n'))
+}
+
 /// Asks for confirmation on the terminal. Any answer but "yes" declines.
 pub(crate) fn confirm(question: &str) -> Result<bool> {
     eprint!("{question} Type yes: ");

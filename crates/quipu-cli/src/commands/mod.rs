@@ -123,6 +123,13 @@ impl CommandContext<'_> {
         }
     }
 
+    /// A command line for the same memory, for people to paste into a shell.
+    fn command(&self, words: &[&str]) -> String {
+        let is_default = self.settings.user_named.is_none() && self.user == self.settings.user;
+        let prefix = &self.settings.command;
+        if is_default { prefix.with(words) } else { prefix.user(self.user.as_str()).with(words) }
+    }
+
     /// Prints why recall lags behind the ledger, if it does.
     fn print_lag(&self, lag: Option<&str>) {
         if let Some(lag) = lag {

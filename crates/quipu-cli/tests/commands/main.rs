@@ -4,14 +4,17 @@
 
 mod cli;
 mod encryption;
+mod documents;
 mod evolve;
 mod files;
 mod hook;
 mod ids;
+mod init;
 mod install;
 mod mcp;
 mod models;
 mod moving;
+mod pasted;
 mod place;
 mod serve;
 mod updates;

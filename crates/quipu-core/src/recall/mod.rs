@@ -28,6 +28,7 @@ pub use query::intent::Intent;
 pub use query::intervals::Interval;
 pub use query::negation::Negation;
 pub use query::plan::{Query, QueryPlan, check_question};
+pub use query::time_expression::{CalendarUnit, DayExpression, RELATIVE_TIME_PATTERN, TIME_EXAMPLES, TimeExpression};
 pub use query::validity::Validity;
 pub use rank::candidates::{Arm, Arms};
 pub use rank::core_fields::{CoreField, core_fields};

@@ -3,13 +3,11 @@
 use std::str::FromStr;
 
 use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use quipu_core::Memory;
 use quipu_core::event::Event;
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::limit;
-use quipu_core::recall::{DerivedIndex, EmbeddingInput, Index};
+use quipu_core::recall::{DerivedIndex, EmbeddingInput, Index, TIME_EXAMPLES, TimeExpression};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -29,28 +27,39 @@ pub enum When {
     Time(Timestamp),
 }
 
-impl FromStr for When {
+/// A version as typed: `now`, a position (`12`), or a time (`2026-03-01 12:00`, `yesterday`), where a day means its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VersionExpression {
+    /// The version after the event at this position.
+    Seq(Seq),
+    /// The version at this time.
+    Time(TimeExpression),
+}
+
+impl VersionExpression {
+    /// The version it means, given the current time.
+    ///
+    /// # Errors
+    /// `Invalid` if the time is outside of the years 1 to 9999.
+    pub fn at(&self, now: Timestamp) -> Result<When> {
+        match self {
+            Self::Seq(seq) => Ok(When::Seq(*seq)),
+            Self::Time(TimeExpression::Now) => Ok(When::Now),
+            Self::Time(time) => time.end(now).map(When::Time).map_err(Error::Invalid),
+        }
+    }
+}
+
+impl FromStr for VersionExpression {
     type Err = Error;
 
-    /// Parses `now`, a position (`12`), a time (`2026-03-01T12:00:00Z`), or a date, meaning the end of that day in UTC.
     fn from_str(text: &str) -> Result<Self> {
-        if text.eq_ignore_ascii_case("now") {
-            return Ok(Self::Now);
-        }
         if let Ok(seq) = text.parse() {
             return Ok(Self::Seq(seq));
         }
-        if let Ok(time) = text.parse::<Timestamp>() {
-            return Ok(Self::Time(time));
-        }
-        let end_of_day =
-            |date: Date| date.at(23, 59, 59, 999_999_999).to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
-        match text.parse::<Date>().ok().and_then(end_of_day) {
-            Some(time) => Ok(Self::Time(time)),
-            None => Err(Error::Invalid(format!(
-                "{text:?} is not a version; give a position (12), a date (2026-03-01), a time (2026-03-01T12:00:00Z) or `now`"
-            ))),
-        }
+        text.parse().map(Self::Time).map_err(|_| {
+            Error::Invalid(format!("{text:?} is not a version; give a position (12) or a time ({TIME_EXAMPLES})"))
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Ports to stores, models, time and randomness: per file a trait, its plain types and its error.
 
 pub mod clock;
+pub mod document_reader;
 pub mod embedder;
 pub mod extractor;
 pub mod key_store;
@@ -19,6 +20,7 @@ pub mod vault;
 pub mod window_reader;
 
 pub use clock::{Clock, Entropy};
+pub use document_reader::{Document, DocumentKind, DocumentReader, DocumentSection};
 pub use embedder::{EmbedError, Embedded, Embedder, EmbeddingModel, Token};
 pub use extractor::{ExtractError, Extractor};
 pub use key_store::{KeyStore, Scope, StoredKey};

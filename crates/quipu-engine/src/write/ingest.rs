@@ -3,6 +3,7 @@
 //! The id of a source is derived from its content, so known sources are skipped, and an interrupted import is completed
 //! by running it again.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,11 +21,12 @@ use crate::error::{Error, Result};
 use crate::memory::{OpenMemory, State, index};
 use crate::memory::{Progress, Watch, checkpoint};
 use crate::memory::{Receipt, commit};
+use crate::ports::Document;
 use crate::process::understand::{self, Cause};
 use crate::process::unread::{self, WORDS_ONLY};
 use crate::sessions::episodes;
 use crate::transfer::import::{self, Batch, Fault, ImportFormat, Input, ReadError, ReadOptions};
-use crate::write::remember;
+use crate::write::{documents, remember};
 
 /// Options of an import.
 #[derive(Debug, Clone)]
@@ -100,7 +102,7 @@ pub struct IngestReport {
     /// Number of further notices.
     pub notices_more: u64,
     /// What was left out, counted by reason.
-    pub left_out: BTreeMap<&'static str, u64>,
+    pub left_out: BTreeMap<Cow<'static, str>, u64>,
     /// The error that stopped the import, if any.
     pub stopped_by: Option<String>,
 }
@@ -223,7 +225,16 @@ impl Run<'_> {
         let Input { name, place, one_of_many, stream } = input;
         let (format, options) = (self.format, &self.options.read);
         let mut read = import::Report::default();
-        let outcome = import::read_with(format, stream, name, options, &mut read, &mut |batch| self.take(batch, watch));
+        let outcome = match format.document() {
+            Some(kind) => {
+                let document = documents::read(self.engine, kind, stream)
+                    .map_err(|why| Error::Invalid(format!("{place}: {why}")))?;
+                self.left_out(&document);
+                let named = (name, self.options.own_words);
+                import::read_document(&document, named, &mut read, &mut |batch| self.take(batch, watch))
+            }
+            None => import::read_with(format, stream, name, options, &mut read, &mut |batch| self.take(batch, watch)),
+        };
         let outcome = match outcome {
             Ok(()) => Ok(()),
             Err(ReadError::Caller(error)) => Err(error),
@@ -245,6 +256,18 @@ impl Run<'_> {
         outcome
     }
 
+    /// Counts what the reader of a document left out.
+    fn left_out(&mut self, document: &Document) {
+        for (what, count) in &document.left_out {
+            *self.report.left_out.entry(what.clone().into()).or_default() += count;
+        }
+    }
+
+    /// Whether facts are extracted: from documents only if they are the user's own words.
+    fn extracts(&self) -> bool {
+        self.options.extract && (self.options.own_words || self.format.document().is_none())
+    }
+
     /// Adds the notices and omissions of a report.
     fn note(&mut self, read: import::Report) {
         for notice in read.notices {
@@ -256,7 +279,7 @@ impl Run<'_> {
         }
         self.report.notices_more += read.notices_more;
         for (reason, count) in read.left_out {
-            *self.report.left_out.entry(reason).or_default() += count;
+            *self.report.left_out.entry(reason.into()).or_default() += count;
         }
     }
 
@@ -314,7 +337,7 @@ impl Run<'_> {
     fn record(&mut self, user: &UserId, sources: &[Source], kind: SourceKind) -> Result<u64> {
         let reference = self.report.reference.clone();
         let open = self.engine.open_or_create(user)?;
-        if !self.options.extract {
+        if !self.extracts() {
             return Ok(recorded(&record(self.engine, &open, sources, (&reference, kind), Some(WORDS_ONLY))?));
         }
         self.catch_up(&open)?;
@@ -380,7 +403,7 @@ impl Run<'_> {
         let users: BTreeSet<UserId> = self.parts.keys().map(|(_, user)| user.clone()).collect();
         for user in users {
             let open = self.engine.open(&user)?;
-            if self.options.extract {
+            if self.extracts() {
                 self.catch_up(&open)?;
                 self.tell(&user, &open)?;
             }

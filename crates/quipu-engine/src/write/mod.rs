@@ -2,6 +2,7 @@
 
 pub mod agent_files;
 pub(crate) mod core_document;
+pub(crate) mod documents;
 pub(crate) mod hand_words;
 pub mod ingest;
 pub mod memories;

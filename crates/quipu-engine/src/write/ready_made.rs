@@ -14,9 +14,9 @@ use quipu_core::id::{ItemId, ItemKind};
 use quipu_core::item::{Link, NoteOrigin, TaskStatus, TenetKind};
 use quipu_core::limit;
 use quipu_core::predicate::normal;
+use quipu_core::recall::TimeExpression;
 use quipu_core::reconcile::{Rejection, Understanding};
 use quipu_core::source::{Role, Source};
-use quipu_core::time::as_written;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -64,11 +64,10 @@ pub struct FactIn {
     /// The fact as a sentence.
     pub text: Option<String>,
     /// Start of validity: a time or a date.
-    #[serde(alias = "time", default, deserialize_with = "as_written::deserialize")]
-    pub valid_from: Option<Timestamp>,
+    #[serde(alias = "time", default)]
+    pub valid_from: Option<TimeExpression>,
     /// End of validity.
-    #[serde(default, deserialize_with = "as_written::deserialize")]
-    pub valid_to: Option<Timestamp>,
+    pub valid_to: Option<TimeExpression>,
     /// Confidence, 0 to 1.
     #[serde(alias = "confidence")]
     pub confidence_base: Option<f64>,
@@ -126,11 +125,10 @@ pub struct TaskIn {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
     /// Due time: a time or a date.
-    #[serde(default, deserialize_with = "as_written::deserialize")]
-    pub due: Option<Timestamp>,
+    pub due: Option<TimeExpression>,
     /// When it was first mentioned. Defaults to now.
-    #[serde(default, deserialize_with = "as_written::deserialize", skip_serializing_if = "Option::is_none")]
-    pub created_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<TimeExpression>,
     /// Attempts.
     #[serde(default)]
     pub attempts: Vec<AttemptIn>,
@@ -149,8 +147,8 @@ pub struct TaskIn {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AttemptIn {
     /// Time of the attempt: a time or a date. Defaults to now.
-    #[serde(default, deserialize_with = "as_written::deserialize", skip_serializing_if = "Option::is_none")]
-    pub date: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<TimeExpression>,
     /// What was tried.
     pub approach: String,
     /// The outcome.
@@ -365,7 +363,8 @@ fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind, now: Time
             Some(text) => format!("{text} ({said})"),
             None => said,
         };
-        let over = fact.valid_to.is_some_and(|to| to <= now);
+        let (valid_from, valid_to) = (engine.time_of(fact.valid_from)?, engine.time_of(fact.valid_to)?);
+        let over = valid_to.is_some_and(|to| to <= now);
         let span = page.line(&line);
         let (domain, tags, links) = (fact.domain.clone(), fact.tags.clone(), fact.links.clone());
         besides(&mut found, &span, ReadyMadeDetails { domain, tags, links, ..ReadyMadeDetails::default() });
@@ -375,8 +374,8 @@ fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind, now: Time
             object: fact.object.trim().to_owned(),
             span,
             stance: if over { Stance::Held } else { Stance::Holds },
-            valid_from: fact.valid_from,
-            valid_to: fact.valid_to,
+            valid_from,
+            valid_to,
             confidence: confidence(fact.confidence_base, usual, own)?,
             qualifiers,
         });
@@ -393,7 +392,7 @@ fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind, now: Time
         });
     }
     for task in &request.tasks {
-        tasks_of(task, &mut page, usual, &mut found)?;
+        tasks_of(engine, task, &mut page, usual, &mut found)?;
     }
     for tenet in &request.tenets {
         filled("a tenet", &tenet.text)?;
@@ -436,7 +435,7 @@ fn besides(found: &mut Extraction, span: &Range<usize>, said: ReadyMadeDetails) 
     }
 }
 
-fn tasks_of(task: &TaskIn, page: &mut Page, confidence: f64, found: &mut Extraction) -> Result<()> {
+fn tasks_of(engine: &Engine, task: &TaskIn, page: &mut Page, confidence: f64, found: &mut Extraction) -> Result<()> {
     let (title, description) = match task.title.trim() {
         "" => (task.description.trim(), ""),
         title => (title, task.description.trim()),
@@ -445,6 +444,7 @@ fn tasks_of(task: &TaskIn, page: &mut Page, confidence: f64, found: &mut Extract
     if !task.priority.is_none_or(|priority| (1..=10).contains(&priority)) {
         return Err(Error::Invalid("a task's priority is a number from 1 to 10".to_owned()));
     }
+    let (due, at) = (engine.time_of(task.due)?, engine.time_of(task.created_at)?);
     let kind = task.kind.unwrap_or(if task.attempts.is_empty() { TaskKind::Task } else { TaskKind::Problem });
     let span = page.line(title);
     let said = ReadyMadeDetails {
@@ -455,7 +455,7 @@ fn tasks_of(task: &TaskIn, page: &mut Page, confidence: f64, found: &mut Extract
             Some(TaskStatus::Active) => Some(false),
             _ => None,
         },
-        at: task.created_at,
+        at,
         tags: task.tags.clone(),
         links: task.links.clone(),
         domain: None,
@@ -466,14 +466,14 @@ fn tasks_of(task: &TaskIn, page: &mut Page, confidence: f64, found: &mut Extract
         title: title.to_owned(),
         span,
         news,
-        due: task.due,
+        due,
         confidence,
     };
     found.tasks.push(tell(TaskNews::Opened, span.clone()));
     for attempt in &task.attempts {
         let AttemptIn { date, approach, outcome, successful, .. } = attempt.clone();
         let span = page.line(&format!("tried: {approach}; {outcome}"));
-        besides(found, &span, ReadyMadeDetails { at: date, ..ReadyMadeDetails::default() });
+        besides(found, &span, ReadyMadeDetails { at: engine.time_of(date)?, ..ReadyMadeDetails::default() });
         found.tasks.push(tell(TaskNews::Tried { approach, outcome, successful }, span));
     }
     match task.status {

@@ -42,7 +42,7 @@ fn check(format: ImportFormat, input: &str, expected: &str) {
 }
 
 fn zone(name: &str) -> ReadOptions {
-    ReadOptions { timezone: name.parse().ok(), date_order: None }
+    ReadOptions { timezone: name.parse().ok(), ..ReadOptions::default() }
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn inputs_of_another_shape_are_answered_with_place_and_advice() {
 fn the_order_of_dates_can_be_said() {
     let chat = "01/02/2026, 10:00 - Ana: hi\n13/02/2026, 10:00 - Ana: ho";
     for (order, expected) in [(None, "2026-02-01"), (Some("dmy"), "2026-02-01"), (Some("mdy"), "2026-01-02")] {
-        let options = ReadOptions { timezone: None, date_order: order.and_then(|order| order.parse().ok()) };
+        let options = ReadOptions { date_order: order.and_then(|order| order.parse().ok()), ..ReadOptions::default() };
         let outcome = run_with(ImportFormat::WhatsApp, chat.as_bytes(), &options);
         let times: Vec<_> = outcome.sources().iter().map(|source| source.said_at).collect();
         assert!(times[0].is_some_and(|time| time.to_string().starts_with(expected)), "{order:?}: {times:?}");

@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::{Html, IntoResponse, Response};
 use quipu_core::id::{Seq, UserId};
 use quipu_engine::ports::Scope;
-use quipu_engine::versions::When;
+use quipu_engine::versions::{VersionExpression, When};
 use quipu_engine::{Announced, Engine, Error, LogOptions, MemoryRef};
 
 use super::assets::{NAMES, Names};
@@ -171,7 +171,12 @@ impl PageContext<'_> {
     /// The requested version, and how the request named it. Defaults to now.
     pub(super) fn at(&self) -> Result<(When, Option<&str>), Fault> {
         let named = self.asked.get("at").filter(|at| !at.eq_ignore_ascii_case("now"));
-        Ok((named.map_or(Ok(When::Now), parsed)?, named))
+        Ok((named.map_or(Ok(When::Now), |typed| self.version(typed))?, named))
+    }
+
+    /// Parses a version.
+    pub(super) fn version(&self, typed: &str) -> Result<When, Fault> {
+        Ok(parsed::<VersionExpression>(typed)?.at(self.now())?)
     }
 
     /// A required field of the form.

@@ -1,8 +1,9 @@
 //! The memory options of a request, in headers that are never sent upstream.
 
 use axum::http::HeaderMap;
+use jiff::Timestamp;
 use quipu_core::limit;
-use quipu_engine::versions::When;
+use quipu_engine::versions::{VersionExpression, When};
 
 /// What memory does for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +44,7 @@ impl Ask {
     ///
     /// # Errors
     /// A message if a header is invalid: a guess could expose or record what should not be.
-    pub(crate) fn read(headers: &HeaderMap) -> Result<Self, String> {
+    pub(crate) fn read(headers: &HeaderMap, now: Timestamp) -> Result<Self, String> {
         let mode = match text(headers, "x-memory-mode")?.unwrap_or("full") {
             "full" => Mode::Full,
             "readonly" => Mode::ReadOnly,
@@ -63,7 +64,10 @@ impl Ask {
         };
         let at = match text(headers, "x-memory-as-of")? {
             None => When::Now,
-            Some(written) => written.parse().map_err(|error| format!("X-Memory-As-Of: {error}"))?,
+            Some(typed) => {
+                let version = typed.parse().and_then(|version: VersionExpression| version.at(now));
+                version.map_err(|error| format!("X-Memory-As-Of: {error}"))?
+            }
         };
         let agent = text(headers, "x-memory-agent")?;
         if let Some(agent) = agent {

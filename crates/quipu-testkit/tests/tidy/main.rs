@@ -56,7 +56,7 @@ fn table_keys(manifest: &toml::Table, table: &str) -> Vec<String> {
 }
 
 /// The other crates that each crate may depend on, apart from the testkit in its tests.
-const DIRECTIONS: [(&str, &[&str]); 13] = [
+const DIRECTIONS: [(&str, &[&str]); 14] = [
     ("quipu-core", &[]),
     ("quipu-engine", &["quipu-core"]),
     ("quipu-sqlite", &["quipu-core", "quipu-engine"]),
@@ -66,6 +66,7 @@ const DIRECTIONS: [(&str, &[&str]); 13] = [
     ("quipu-fake-model", &["quipu-core", "quipu-engine", "quipu-models"]),
     ("quipu-server", &["quipu-core", "quipu-engine"]),
     ("quipu-files", &["quipu-core", "quipu-engine"]),
+    ("quipu-documents", &["quipu-engine"]),
     ("quipu", &["quipu-core", "quipu-encryption", "quipu-engine", "quipu-models", "quipu-sqlite"]),
     ("quipu-eval", &["quipu", "quipu-core", "quipu-engine", "quipu-models"]),
     (
@@ -73,6 +74,7 @@ const DIRECTIONS: [(&str, &[&str]); 13] = [
         &[
             "quipu",
             "quipu-core",
+            "quipu-documents",
             "quipu-encryption",
             "quipu-engine",
             "quipu-eval",

@@ -3,10 +3,10 @@
 use clap::Args;
 use jiff::Timestamp;
 use quipu_core::item::FactStatus;
+use quipu_core::recall::TimeExpression;
 use quipu_engine::versions::When;
 use quipu_engine::{Conflict, FactOptions, FactShown, Result};
 
-use crate::commands::arguments::parse_time;
 use crate::commands::{CommandContext, render};
 use crate::global::Form;
 
@@ -18,9 +18,9 @@ pub(crate) struct FactsArgs {
     /// Only this relation, such as lives_in
     #[arg(long, value_name = "RELATION")]
     pub(crate) predicate: Option<String>,
-    /// Facts valid at this date or time
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub(crate) valid_at: Option<Timestamp>,
+    /// Facts valid at this time, such as `2026-07-15` or `last monday`
+    #[arg(long, value_name = "TIME")]
+    pub(crate) valid_at: Option<TimeExpression>,
     /// Include facts that are no longer valid, were never valid, or are pending
     #[arg(short, long)]
     pub(crate) all: bool,
@@ -29,7 +29,7 @@ pub(crate) struct FactsArgs {
 pub(crate) fn facts(context: &CommandContext<'_>, args: &FactsArgs, at: Option<When>) -> Result<()> {
     let options = FactOptions {
         at,
-        valid_at: args.valid_at,
+        valid_at: context.engine.time_of(args.valid_at)?,
         all: args.all,
         subject: args.subject.clone(),
         predicate: args.predicate.clone(),

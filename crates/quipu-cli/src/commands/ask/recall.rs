@@ -1,13 +1,12 @@
 //! Finds what was said, and explains the scores on request.
 
 use clap::Args;
-use jiff::Timestamp;
-use quipu_core::recall::{Contributions, Negation, Trace, UsageScores, Validity, Verdict};
+use quipu_core::recall::{Contributions, Negation, TimeExpression, Trace, UsageScores, Validity, Verdict};
 use quipu_engine::versions::When;
 use quipu_engine::{Answer, RecallDecision, RecallOptions, RecallReport, Result};
 
 use super::items::parse_kind;
-use crate::commands::arguments::{DeadlineArgs, IntentArg, parse_time};
+use crate::commands::arguments::{DeadlineArgs, IntentArg};
 use crate::commands::{CommandContext, render};
 
 #[derive(Debug, Args)]
@@ -35,9 +34,9 @@ pub(crate) struct RecallArgs {
 /// The time for which statements are wanted.
 #[derive(Debug, Args)]
 pub(crate) struct ValidityArgs {
-    /// Statements valid at this date or time [default: derived from the query, else now]
-    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with = "history")]
-    pub(crate) valid_at: Option<Timestamp>,
+    /// Statements valid at this time, such as `2026-07-15` or `last monday` [default: derived from the query, else now]
+    #[arg(long, value_name = "TIME", conflicts_with = "history")]
+    pub(crate) valid_at: Option<TimeExpression>,
     /// Include statements that are no longer valid
     #[arg(long)]
     pub(crate) history: bool,
@@ -49,7 +48,7 @@ pub(crate) fn recall(context: &CommandContext<'_>, args: &RecallArgs, at: When) 
         session: context.only_session.clone(),
         kinds: args.kind.iter().map(|word| parse_kind(word)).collect::<Result<_>>()?,
         at,
-        validity: validity(&args.time),
+        validity: validity(context, &args.time)?,
         intent: args.intent.map(Into::into),
         deadline: args.deadline.deadline(),
         explain: args.explain,
@@ -74,8 +73,9 @@ fn decided(decision: &RecallDecision) -> String {
     format!("{verdict}: {reason} (answers with a probability of {:.2}){question}", decision.probability)
 }
 
-fn validity(time: &ValidityArgs) -> Option<Validity> {
-    if time.history { Some(Validity::Ever) } else { time.valid_at.map(|at| Validity::Now(Some(at))) }
+fn validity(context: &CommandContext<'_>, time: &ValidityArgs) -> Result<Option<Validity>> {
+    let at = context.engine.time_of(time.valid_at)?;
+    Ok(if time.history { Some(Validity::Ever) } else { at.map(|at| Validity::Now(Some(at))) })
 }
 
 pub(crate) fn answers(report: &RecallReport) -> String {

@@ -9,7 +9,8 @@ use quipu_engine::import::{ImportFormat, ReadOptions};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    ContextOptions, CoreEdit, Engine, Error, IngestOptions, LogOptions, PatchOptions, RecallOptions, Result,
+    ContextOptions, CoreEdit, Engine, Error, IngestOptions, IngestReport, LogOptions, PatchOptions, RecallOptions,
+    Result,
 };
 use serde_json::{Value, json};
 
@@ -48,7 +49,9 @@ pub(super) fn run(settings: &Settings, printer: &Printer) -> Result<()> {
 
     print("Quipu records what was said in an append-only ledger. Everything else is derived from it.\n")?;
     print("1. Import a month of someone's life\n")?;
-    print(&import(&engine, &user)?)?;
+    let report = import(&engine, &user)?;
+    print(&format!("$ quipu -u demo import openai {FILE} --mine\n{}", import::summary(&report, &settings.command)))?;
+    print("(The file is part of the program.)\n")?;
 
     print("2. Ask, and see the evidence")?;
     for question in QUESTIONS {
@@ -129,7 +132,7 @@ fn clear(engine: &Engine, user: &UserId) -> Result<()> {
     quipu_engine::erase::delete_user(engine, user).map(drop)
 }
 
-fn import(engine: &Engine, user: &UserId) -> Result<String> {
+fn import(engine: &Engine, user: &UserId) -> Result<IngestReport> {
     let folder = tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
     let path = folder.path().join(FILE);
     std::fs::File::create(&path)
@@ -147,7 +150,7 @@ fn import(engine: &Engine, user: &UserId) -> Result<String> {
     let (report, fault) = quipu_engine::ingest(engine, ImportFormat::OpenAi, &path, &options, &mut |_| {});
     match fault {
         Some(fault) => Err(fault),
-        None => Ok(format!("$ quipu -u demo import openai {FILE} --mine\n{}", import::summary(&report))),
+        None => Ok(report),
     }
 }
 
@@ -167,15 +170,19 @@ fn profile(engine: &Engine, user: &UserId, out: &dyn Fn(&str) -> Result<()>) -> 
 }
 
 fn next(settings: &Settings, version: u64) -> String {
-    let folder = settings.data_dir.display();
+    let (folder, version) = (settings.data_dir.display(), version.to_string());
+    let (own, demo) = (&settings.command, settings.command.user(USER));
+    let lines = [
+        demo.with(&["recall", "what did I decide about the race?", "--explain"]),
+        demo.with(&["blame", "/location/current"]),
+        demo.with(&["at", &version, "core"]),
+        demo.with(&["why", "m12"]),
+        format!("{}  # starts your own memory", own.with(&["add", "I prefer tea in the morning"])),
+        format!("{}  # connects the clients on this machine", own.with(&["init"])),
+    ];
     format!(
-        "What to try next (everything is in {folder}, user `demo`)\n\
-         \x20 quipu -u demo recall \"what did I decide about the race?\" --explain\n\
-         \x20 quipu -u demo blame /location/current\n\
-         \x20 quipu -u demo at {version} core\n\
-         \x20 quipu -u demo why m12\n\
-         \x20 quipu add \"I prefer tea in the morning\"      starts your own memory\n\
-         \x20 quipu import markdown ~/notes                 reads a folder of notes\n\
-         In a checkout, `quipu` is `cargo run --release --`."
+        "What to try next (everything is in {folder}, user `{USER}`)\n{}\
+         In a checkout, `quipu` is `cargo run --release --`.",
+        lines.map(|line| format!("  {line}\n")).concat()
     )
 }

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use quipu_engine::Result;
-use quipu_engine::versions::When;
+use quipu_engine::versions::VersionExpression;
 
 use crate::commands::CommandContext;
 use crate::commands::arguments::{AllArgs, ItemArgs};
@@ -15,8 +15,8 @@ use crate::commands::remember::core;
 
 #[derive(Debug, Args)]
 pub(crate) struct AtArgs {
-    /// The version: a position, a date (its end) or a time
-    pub(crate) when: When,
+    /// The version: a position, or a time such as `2026-07-15`, `yesterday` (its end) or `2 hours ago`
+    pub(crate) when: VersionExpression,
     #[command(subcommand)]
     pub(crate) read: ReadCommand,
 }
@@ -56,7 +56,7 @@ pub(crate) enum ReadCommand {
 }
 
 pub(super) fn at(context: &CommandContext<'_>, args: &AtArgs) -> Result<()> {
-    let when = args.when;
+    let when = args.when.at(context.engine.now())?;
     match &args.read {
         ReadCommand::Recall(args) => recall::recall(context, args, when),
         ReadCommand::Context(args) => context::context(context, args, when),

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use quipu_engine::Result;
-use quipu_engine::versions::When;
+use quipu_engine::versions::VersionExpression;
 use serde_json::Value;
 
 use crate::commands::{CommandContext, render};
@@ -15,11 +15,11 @@ pub(crate) struct BlameArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// The earlier version: a position, a date or a time
-    pub(crate) from: When,
+    /// The earlier version: a position, or a time such as `2026-07-15` or `yesterday` (its end)
+    pub(crate) from: VersionExpression,
     /// The later version
     #[arg(default_value = "now")]
-    pub(crate) to: When,
+    pub(crate) to: VersionExpression,
 }
 
 pub(super) fn blame(context: &CommandContext<'_>, what: &str) -> Result<()> {
@@ -38,7 +38,8 @@ pub(super) fn blame(context: &CommandContext<'_>, what: &str) -> Result<()> {
 }
 
 pub(super) fn diff(context: &CommandContext<'_>, args: &DiffArgs) -> Result<()> {
-    let difference = quipu_engine::diff(&context.engine, &context.user, args.from, args.to)?;
+    let now = context.engine.now();
+    let difference = quipu_engine::diff(&context.engine, &context.user, args.from.at(now)?, args.to.at(now)?)?;
     context.printer.report(&difference, |difference| {
         format!("From version {} to {}\n{}", difference.from, difference.to, render::difference(difference))
     })

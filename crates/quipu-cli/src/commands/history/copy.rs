@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use quipu_core::id::UserId;
 use quipu_core::ledger;
-use quipu_engine::versions::When;
+use quipu_engine::versions::VersionExpression;
 use quipu_engine::{Error, Result};
 use serde_json::json;
 
@@ -26,9 +26,9 @@ pub(crate) struct PickArgs {
 pub(crate) struct ForkArgs {
     /// The new user id
     pub(crate) into: String,
-    /// Up to this version
+    /// Up to this version: a position, or a time such as `2026-07-15` or `yesterday` (its end)
     #[arg(long, default_value = "now")]
-    pub(crate) at: When,
+    pub(crate) at: VersionExpression,
 }
 
 pub(super) fn pick(context: &CommandContext<'_>, args: &PickArgs) -> Result<()> {
@@ -48,10 +48,10 @@ pub(super) fn pick(context: &CommandContext<'_>, args: &PickArgs) -> Result<()> 
             .map_err(|error| Error::Unavailable(format!("cannot write {}: {error}", path.display())))?;
         return context.printer.report(&json!({"file": path, "events": chosen.len()}), |_| {
             format!(
-                "{} in {}; `quipu import ledger {}` replays them\n",
+                "{} in {}; `{}` replays them\n",
                 render::counted(chosen.len(), ["event", "events"]),
                 path.display(),
-                path.display()
+                context.settings.command.with(&["import", "ledger", &args.into])
             )
         });
     }
@@ -65,8 +65,8 @@ pub(super) fn pick(context: &CommandContext<'_>, args: &PickArgs) -> Result<()> 
 pub(super) fn fork(context: &CommandContext<'_>, args: &ForkArgs) -> Result<()> {
     let into = UserId::parse(&args.into)?;
     let bar = context.printer.progress();
-    let receipt =
-        quipu_engine::fork(&context.engine, &context.user, &into, args.at, &mut |progress| bar.show(progress))?;
+    let at = args.at.at(context.engine.now())?;
+    let receipt = quipu_engine::fork(&context.engine, &context.user, &into, at, &mut |progress| bar.show(progress))?;
     drop(bar);
     context.printer.report(&receipt, |receipt| {
         format!(

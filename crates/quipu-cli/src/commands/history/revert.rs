@@ -4,7 +4,7 @@ use clap::Args;
 use quipu_engine::Result;
 use quipu_engine::log::ranges;
 use quipu_engine::revert::{RevertOptions, RevertPreview, Selection};
-use quipu_engine::versions::{EventRef, When};
+use quipu_engine::versions::{EventRef, VersionExpression};
 use serde_json::json;
 
 use crate::commands::{CommandContext, render};
@@ -17,9 +17,9 @@ pub(crate) struct RevertArgs {
     /// Every event of this import, file or message
     #[arg(long, value_name = "REF", conflicts_with = "events")]
     pub(crate) source: Option<String>,
-    /// Every event after this version
+    /// Every event after this version: a position, or a time such as `yesterday` (its end)
     #[arg(long, value_name = "WHEN", conflicts_with_all = ["events", "source"])]
-    pub(crate) since: Option<When>,
+    pub(crate) since: Option<VersionExpression>,
     /// Only show what would change
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -34,7 +34,7 @@ pub(crate) struct RevertArgs {
 pub(super) fn revert(context: &CommandContext<'_>, args: RevertArgs) -> Result<()> {
     let selection = match (args.source, args.since, &context.only_session) {
         (Some(reference), _, _) => Selection::Reference(reference),
-        (None, Some(when), _) => Selection::Since(when),
+        (None, Some(when), _) => Selection::Since(when.at(context.engine.now())?),
         (None, None, Some(name)) if args.events.is_empty() => Selection::Session(name.clone()),
         _ => Selection::Events(named(&args.events)?),
     };
@@ -53,7 +53,7 @@ pub(super) fn revert(context: &CommandContext<'_>, args: RevertArgs) -> Result<(
         format!("Event {} takes them back:\n{}", receipt.seq, render::difference(&difference))
     })?;
     context.print_lag(receipt.lag.as_deref());
-    context.printer.hint(&format!("`quipu revert {}` brings them back", receipt.seq));
+    context.printer.hint(&format!("`{}` brings them back", context.command(&["revert", &receipt.seq.to_string()])));
     Ok(())
 }
 

@@ -9,6 +9,9 @@ use quipu::system::{SystemClock, SystemEntropy};
 use quipu_engine::status::Finding;
 use quipu_engine::{Engine, Error, Result};
 use quipu_models::language::Spent;
+use serde::Serialize;
+
+use super::next::{self, NextStep};
 
 use crate::app;
 use crate::output::Printer;
@@ -21,6 +24,15 @@ pub(crate) struct DoctorArgs {
     pub(crate) self_test: bool,
 }
 
+/// The findings, and what to do next.
+#[derive(Serialize)]
+struct DoctorReport {
+    items: Vec<Finding>,
+    /// `items` by its name in earlier releases.
+    entries: Vec<Finding>,
+    next: Vec<NextStep>,
+}
+
 /// Longest probe, even if the deadline of the model is longer.
 const PROBE_WAIT: Duration = Duration::from_secs(20);
 
@@ -31,9 +43,14 @@ pub(super) fn doctor(engine: &Engine, settings: &Settings, printer: &Printer) ->
     let mut findings = quipu_engine::doctor(engine);
     findings.extend(examine(settings)?);
     let well = findings.iter().all(|finding| finding.ok);
-    printer.report(&findings, |findings| {
+    let report =
+        DoctorReport { next: next::of_state(engine, settings, !well)?, entries: findings.clone(), items: findings };
+    printer.report(&report, |report| {
         let line = |finding: &Finding| format!("{} {}\n", if finding.ok { "ok  " } else { "LOOK" }, finding.text);
-        findings.iter().map(line).collect()
+        let findings: String = report.items.iter().map(line).collect();
+        let steps =
+            if report.next.is_empty() { "\nNothing waits for you.\n".to_owned() } else { next::render(&report.next) };
+        findings + &steps
     })?;
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

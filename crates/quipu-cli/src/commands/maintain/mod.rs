@@ -4,6 +4,7 @@ mod catch_up;
 mod consolidate;
 mod doctor;
 mod evolve;
+pub(crate) mod next;
 mod rebuild;
 mod reread;
 mod schema;

@@ -50,7 +50,8 @@ pub(super) fn schema(context: &CommandContext<'_>, action: Option<SchemaAction>)
             match &done.receipt {
                 None => context.printer.hint("nothing was changed; omit --dry-run to promote"),
                 Some(receipt) => {
-                    context.printer.hint(&format!("`quipu revert {}` removes the category again", receipt.seq));
+                    let undo = context.command(&["revert", &receipt.seq.to_string()]);
+                    context.printer.hint(&format!("`{undo}` removes the category again"));
                 }
             }
             Ok(())

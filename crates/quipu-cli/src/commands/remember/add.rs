@@ -3,6 +3,7 @@
 use std::io::{BufRead, Read};
 
 use clap::Args;
+use quipu_core::recall::TimeExpression;
 use quipu_core::source::Role;
 use quipu_engine::{Error, Receipt, RememberOptions, Result, Utterance};
 
@@ -21,9 +22,9 @@ pub(crate) struct AddArgs {
     /// Topic of the message
     #[arg(long)]
     pub(crate) topic: Option<String>,
-    /// Time of the message (RFC 3339) [default: now]
+    /// Time of the message, such as `yesterday`, `2026-07-15 14:00` or `2 hours ago`, in UTC [default: now]
     #[arg(long, value_name = "TIME")]
-    pub(crate) said_at: Option<jiff::Timestamp>,
+    pub(crate) said_at: Option<TimeExpression>,
     /// Record each line of standard input as a message, and print a receipt for each
     #[arg(long, conflicts_with = "text")]
     pub(crate) lines: bool,
@@ -34,13 +35,14 @@ pub(crate) struct AddArgs {
 
 pub(super) fn add(context: &CommandContext<'_>, args: AddArgs) -> Result<()> {
     let options = RememberOptions { idempotency_key: args.idempotency_key.clone(), ..RememberOptions::default() };
+    let said_at = context.engine.time_of(args.said_at)?;
     let said = |text: String| Utterance {
         text,
         role: args.role,
         author: args.author.clone(),
         session: context.only_session.clone(),
         topic: args.topic.clone(),
-        said_at: args.said_at,
+        said_at,
         artifacts: Vec::new(),
     };
     if args.lines {

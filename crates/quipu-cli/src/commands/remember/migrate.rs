@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use jiff::Timestamp;
+use quipu_core::recall::TimeExpression;
 use quipu_engine::{MigrateOptions, Result};
 
 use crate::commands::{CommandContext, input, render};
@@ -12,9 +12,9 @@ use crate::commands::{CommandContext, input, render};
 pub(crate) struct MigrateArgs {
     /// A text file with summaries; `-` reads standard input
     pub(crate) file: PathBuf,
-    /// Time the summaries were written (RFC 3339) [default: unknown]
+    /// Time the summaries were written, such as `2026-07-15` or `last monday` [default: unknown]
     #[arg(long, value_name = "TIME")]
-    pub(crate) said_at: Option<Timestamp>,
+    pub(crate) said_at: Option<TimeExpression>,
     /// Only show what would change
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -25,8 +25,11 @@ pub(crate) struct MigrateArgs {
 
 pub(super) fn migrate(context: &CommandContext<'_>, args: &MigrateArgs) -> Result<()> {
     let text = input::text_of(&args.file)?;
-    let options =
-        MigrateOptions { said_at: args.said_at, dry_run: args.dry_run, idempotency_key: args.idempotency_key.clone() };
+    let options = MigrateOptions {
+        said_at: context.engine.time_of(args.said_at)?,
+        dry_run: args.dry_run,
+        idempotency_key: args.idempotency_key.clone(),
+    };
     let found = quipu_engine::migrate(&context.engine, &context.user, &text, &options)?;
     context.printer.report(&found, |found| {
         let mut lines = render::understood(&found.understood);

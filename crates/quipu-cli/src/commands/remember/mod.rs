@@ -2,6 +2,7 @@
 
 pub(crate) mod add;
 pub(crate) mod core;
+mod find;
 pub(crate) mod import;
 mod migrate;
 mod write;
@@ -12,6 +13,7 @@ use clap::Subcommand;
 use quipu_engine::Result;
 
 use super::{Invocation, demo};
+use crate::document_process;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RememberCommand {
@@ -19,7 +21,7 @@ pub(crate) enum RememberCommand {
     Demo,
     /// Record a message
     Add(add::AddArgs),
-    /// Import conversations, chats, memories and notes
+    /// Import conversations, chats, memories, notes and documents
     Import(import::ImportArgs),
     /// Write ready-made facts, tasks, notes and tenets from a JSON file
     Write(write::WriteArgs),
@@ -27,6 +29,9 @@ pub(crate) enum RememberCommand {
     Migrate(migrate::MigrateArgs),
     /// Show or edit the core document
     Core(core::CoreArgs),
+    /// Read a document from standard input, as a process of its own
+    #[command(hide = true)]
+    ReadDocument(document_process::ReadDocumentArgs),
 }
 
 impl RememberCommand {
@@ -37,6 +42,7 @@ impl RememberCommand {
             Self::Import(args) => invocation.on_named(|context| import::import(context, &args)),
             Self::Write(args) => invocation.on_named(|context| write::write(context, &args)),
             Self::Migrate(args) => invocation.on_named(|context| migrate::migrate(context, &args)),
+            Self::ReadDocument(args) => document_process::run(&args),
             Self::Core(args) => invocation.on_named(|context| core::core(context, args.action)),
         }
     }

@@ -1,11 +1,10 @@
 //! Corrects items by hand: retract, close, merge, score, pin and rate.
 
 use clap::Args;
-use jiff::Timestamp;
-use quipu_engine::Result;
+use quipu_core::recall::TimeExpression;
+use quipu_engine::{Error, Result};
 
 use crate::commands::CommandContext;
-use crate::commands::arguments::parse_time;
 
 #[derive(Debug, Args)]
 pub(crate) struct RetractArgs {
@@ -20,9 +19,8 @@ pub(crate) struct RetractArgs {
 pub(crate) struct CloseArgs {
     /// A fact's id, or a prefix of one
     pub(crate) id: String,
-    /// The date or time until which it held
-    #[arg(value_parser = parse_time)]
-    pub(crate) valid_to: Timestamp,
+    /// The time until which it held, such as `2026-07-15`, `yesterday` or `last monday`
+    pub(crate) valid_to: TimeExpression,
 }
 
 #[derive(Debug, Args)]
@@ -58,7 +56,8 @@ pub(super) fn retract(context: &CommandContext<'_>, args: &RetractArgs) -> Resul
 }
 
 pub(super) fn close(context: &CommandContext<'_>, args: &CloseArgs) -> Result<()> {
-    let receipt = quipu_engine::close_fact(&context.engine, &context.user, &args.id, args.valid_to)?;
+    let valid_to = args.valid_to.at(context.engine.now()).map_err(Error::Invalid)?;
+    let receipt = quipu_engine::close_fact(&context.engine, &context.user, &args.id, valid_to)?;
     context.print_changes(&receipt)
 }
 

@@ -348,7 +348,8 @@ impl Chat<'_> {
         }
         let (engine, user) = (&self.context.engine, &self.context.user);
         let receipt = quipu_engine::retract(engine, user, id, "the user said so in a chat")?;
-        self.print(&format!("retracted; `quipu revert {}` undoes that\n", receipt.seq))
+        let undo = self.context.command(&["revert", &receipt.seq.to_string()]);
+        self.print(&format!("retracted; `{undo}` undoes that\n"))
     }
 
     /// Reverts the last exchange and everything derived from it, but no later summaries of earlier exchanges.
@@ -370,7 +371,8 @@ impl Chat<'_> {
         let options = RevertOptions { rationale: Some("undone in a chat".to_owned()), probes: Vec::new() };
         let (receipt, _) =
             quipu_engine::revert(engine, user, &Selection::Events(events.clone()), &options, &mut |_| {})?;
-        self.print(&format!("{} events reverted; `quipu revert {}` restores them\n", events.len(), receipt.seq))
+        let undo = self.context.command(&["revert", &receipt.seq.to_string()]);
+        self.print(&format!("{} events reverted; `{undo}` restores them\n", events.len()))
     }
 }
 

@@ -3,6 +3,7 @@
 mod chat;
 mod health;
 pub(crate) mod hook;
+mod init;
 mod install;
 mod key;
 mod man;
@@ -18,6 +19,8 @@ use super::Invocation;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServeCommand {
+    /// Set Quipu up: asks where the memory is, which model reads it, and which clients use it
+    Init(init::InitArgs),
     /// Run the server: proxy for model requests, API, MCP and inspector
     Serve(server::ServeArgs),
     /// Check that a server responds and is ready, for containers and supervisors
@@ -44,9 +47,21 @@ pub(crate) enum ServeCommand {
     Man(man::ManArgs),
 }
 
+/// A client on this machine.
+pub(crate) struct FoundClient {
+    /// True if it uses Quipu.
+    pub(crate) is_connected: bool,
+}
+
+/// The clients on this machine.
+pub(crate) fn found_clients() -> Vec<FoundClient> {
+    install::found().into_iter().map(|client| FoundClient { is_connected: install::is_connected(client) }).collect()
+}
+
 impl ServeCommand {
     pub(crate) fn run(self, invocation: Invocation<'_>) -> Result<ExitCode> {
         match self {
+            Self::Init(args) => init::run(invocation.global, invocation.printer, &args),
             Self::Serve(args) => invocation.with_settings(|settings, printer| server::run(settings, printer, &args)),
             Self::Health(args) => invocation.with_settings(|settings, printer| health::run(settings, printer, &args)),
             Self::Mcp(args) => invocation.with_settings(|settings, _| mcp::run(settings, args)),

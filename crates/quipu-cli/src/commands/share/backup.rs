@@ -48,7 +48,8 @@ pub(super) fn backup(engine: &Engine, settings: &Settings, printer: &Printer, ar
         };
         manifest.users.iter().map(line).collect()
     })?;
-    printer.hint(&format!("`quipu restore {}` restores them", args.folder.display()));
+    let restore = settings.command.with(&["restore", &args.folder.display().to_string()]);
+    printer.hint(&format!("`{restore}` restores them"));
     Ok(())
 }
 

@@ -112,11 +112,27 @@ struct Reader<'a> {
 
 /// A calendar unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
+pub enum Unit {
+    /// A day.
     Day,
+    /// Seven days.
     Week,
+    /// A calendar month.
     Month,
+    /// A calendar year.
     Year,
+}
+
+impl Unit {
+    /// Its name, in the singular.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+            Self::Year => "year",
+        }
+    }
 }
 
 /// Larger counts are ignored as implausible.
@@ -215,7 +231,7 @@ impl Reader<'_> {
     /// "two weeks ago", "a month ago".
     fn ago(&self, at: usize) -> Option<(usize, Interval)> {
         let (count, length) = self.count(at)?;
-        let unit = unit(self.word(at + length))?;
+        let unit = unit_of_calendar(self.word(at + length))?;
         if self.word(at + length + 1) != "ago" || self.is_part_of_number(at) {
             return None;
         }
@@ -263,7 +279,7 @@ impl Reader<'_> {
             return Some((2, Interval::days(saturday, saturday.checked_add(2.days()).ok()?)));
         }
         if let Some((count, length)) = self.count(at + 1).filter(|_| toward == -1) {
-            let span = match unit(self.word(at + 1 + length))? {
+            let span = match unit_of_calendar(self.word(at + 1 + length))? {
                 Unit::Day => count.days(),
                 Unit::Week => (7 * count).days(),
                 Unit::Month => count.months(),
@@ -271,7 +287,7 @@ impl Reader<'_> {
             };
             return Some((2 + length, Interval::days(self.today.checked_sub(span).ok()?, self.away(1)?)));
         }
-        let interval = match unit(word).filter(|_| !word.ends_with('s'))? {
+        let interval = match unit_of_calendar(word).filter(|_| !word.ends_with('s'))? {
             // "last day" and "this day" have other meanings.
             Unit::Day => return None,
             Unit::Week => {
@@ -331,12 +347,7 @@ impl Reader<'_> {
     /// "last Monday" is the latest before today, "next Monday" the first after it, "this Monday" that of the current
     /// week.
     fn weekday(&self, day: Weekday, toward: i32) -> Option<Interval> {
-        let found = match toward {
-            -1 => self.today.nth_weekday(-1, day).ok()?,
-            1 => self.today.nth_weekday(1, day).ok()?,
-            _ => self.monday()?.checked_add(i32::from(day.to_monday_zero_offset()).days()).ok()?,
-        };
-        Interval::day(found)
+        Interval::day(day_of_week(self.today, day, toward)?)
     }
 
     /// "since Monday", "what did I do on Monday?": the latest before today; in a question that looks ahead, the next one.
@@ -352,15 +363,14 @@ impl Reader<'_> {
     }
 
     fn monday(&self) -> Option<Date> {
-        self.away(-i32::from(self.today.weekday().to_monday_zero_offset()))
+        day_of_week(self.today, Weekday::Monday, 0)
     }
 
     /// A count in digits or words, with the number of its words.
     fn count(&self, at: usize) -> Option<(i32, usize)> {
         let word = self.word(at);
-        let small = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-        if let Some(number) = small.iter().position(|small| *small == word) {
-            return Some((number as i32 + 1, 1));
+        if let Some(number) = number_of(word) {
+            return Some((number, 1));
         }
         match word {
             "a" | "an" if self.word(at + 1) == "couple" => Some((2, if self.word(at + 2) == "of" { 3 } else { 2 })),
@@ -395,7 +405,26 @@ fn open(from: Option<Date>, until: Option<Date>) -> Interval {
     Interval { from, until, vague: false }
 }
 
-fn unit(word: &str) -> Option<Unit> {
+/// The weekday before a day (−1), after it (1), or of its week, which begins on Monday (0).
+pub(in crate::recall) fn day_of_week(today: Date, day: Weekday, toward: i32) -> Option<Date> {
+    match toward {
+        -1 => today.nth_weekday(-1, day).ok(),
+        1 => today.nth_weekday(1, day).ok(),
+        _ => {
+            let offset = |day: Weekday| i32::from(day.to_monday_zero_offset());
+            today.checked_add((offset(day) - offset(today.weekday())).days()).ok()
+        }
+    }
+}
+
+/// A number in words, 1 to 12.
+pub(in crate::recall) fn number_of(word: &str) -> Option<i32> {
+    let small = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    small.iter().position(|small| *small == word).map(|number| number as i32 + 1)
+}
+
+/// A calendar unit by its name, in the singular or plural.
+pub(in crate::recall) fn unit_of_calendar(word: &str) -> Option<Unit> {
     match word {
         "day" | "days" => Some(Unit::Day),
         "week" | "weeks" => Some(Unit::Week),
@@ -430,7 +459,7 @@ fn year_number(word: &str) -> Option<i16> {
     word.parse().ok().filter(|year| plain && (1000..=2999).contains(year))
 }
 
-fn weekday(word: &str) -> Option<Weekday> {
+pub(in crate::recall) fn weekday(word: &str) -> Option<Weekday> {
     Some(match word {
         "monday" => Weekday::Monday,
         "tuesday" => Weekday::Tuesday,

@@ -8,4 +8,5 @@ pub(in crate::recall) mod intent;
 pub(in crate::recall) mod intervals;
 pub(in crate::recall) mod negation;
 pub(in crate::recall) mod plan;
+pub(in crate::recall) mod time_expression;
 pub(in crate::recall) mod validity;

@@ -13,8 +13,8 @@ use zip::{CompressionMethod, ZipArchive};
 
 use super::fault::Fault;
 
-/// An open archive.
-pub(super) struct Archive<F: Read + Seek> {
+/// An open zip archive that is read within limits: of its list, of each file and of all files together.
+pub struct Archive<F: Read + Seek> {
     zip: ZipArchive<BufReader<Budgeted<F>>>,
     /// Size of the archive in bytes.
     bytes: u64,
@@ -35,7 +35,7 @@ impl<F: Read + Seek> Archive<F> {
     ///
     /// # Errors
     /// The archive is damaged or truncated, or lists more than the limits allow.
-    pub(super) fn open(mut file: F) -> Result<Self, Fault> {
+    pub fn open(mut file: F) -> Result<Self, Fault> {
         let unreadable = |error| Fault::unreadable("the archive", error);
         let bytes = file.seek(SeekFrom::End(0)).map_err(unreadable)?;
         file.rewind().map_err(unreadable)?;
@@ -53,7 +53,7 @@ impl<F: Read + Seek> Archive<F> {
     }
 
     /// Indices and names of its files. Unreadable names are left out.
-    pub(super) fn names(&self) -> Vec<(usize, String)> {
+    pub fn names(&self) -> Vec<(usize, String)> {
         let name = |index| self.zip.name_for_index(index)?.ok().map(|name| (index, name.into_owned()));
         (0..self.zip.len()).filter_map(name).filter(|(_, name)| !name.ends_with('/')).collect()
     }
@@ -62,7 +62,7 @@ impl<F: Read + Seek> Archive<F> {
     ///
     /// # Errors
     /// The entry is encrypted or uses an unknown compression.
-    pub(super) fn entry(&mut self, index: usize) -> Result<impl BufRead, Fault> {
+    pub fn entry(&mut self, index: usize) -> Result<impl BufRead, Fault> {
         let unknown = |reason: String| {
             Fault::invalid(
                 "the archive",

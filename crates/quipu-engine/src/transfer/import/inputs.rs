@@ -109,7 +109,7 @@ fn each_of_folder(
             ImportFormat::Text | ImportFormat::Markdown => {
                 file.name.rsplit_once('.').map_or(file.name.as_str(), |(stem, _)| stem)
             }
-            ImportFormat::Folder => &file.name,
+            format if format == ImportFormat::Folder || format.document().is_some() => &file.name,
             _ => &own,
         };
         let place = file.path.display().to_string();
@@ -158,6 +158,11 @@ fn endings(format: ImportFormat) -> Vec<&'static str> {
         ImportFormat::Text => folder::TEXT.to_vec(),
         ImportFormat::Markdown => folder::MARKDOWN.to_vec(),
         ImportFormat::Folder => [&folder::MARKDOWN[..], &folder::TEXT].concat(),
+        ImportFormat::Html => vec!["html", "htm", "xhtml"],
+        ImportFormat::Docx => vec!["docx"],
+        ImportFormat::Epub => vec!["epub"],
+        ImportFormat::Pdf => vec!["pdf"],
+        ImportFormat::Mbox => vec!["mbox", "mbx", "eml"],
         _ => Vec::new(),
     }
 }
@@ -190,7 +195,11 @@ fn choose(format: ImportFormat, path: &str, report: &mut Report) -> Option<u8> {
             _ if ending == "json" && above.rsplit('/').next() == Some("projects") => Some(2),
             _ => None,
         },
-        ImportFormat::WhatsApp if ending == "txt" && (stem == "_chat" || stem.starts_with("whatsapp chat")) => Some(0),
+        ImportFormat::WhatsApp
+            if ending == "txt" && (stem == "_chat" || stem.contains("whatsapp") || stem.contains("واتساب")) =>
+        {
+            Some(0)
+        }
         ImportFormat::Telegram if own == "result.json" => Some(0),
         _ if endings(format).contains(&ending) => Some(0),
         _ => None,
@@ -213,6 +222,7 @@ fn called(format: ImportFormat, path: &Path) -> String {
         Some(full) => full,
         None => path,
     };
-    let stem = if path.is_dir() { path.file_name() } else { path.file_stem() };
+    // The name of a document is cited, so its ending stays.
+    let stem = if path.is_dir() || format.document().is_some() { path.file_name() } else { path.file_stem() };
     stem.map_or_else(|| "import".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }

@@ -7,12 +7,14 @@
 mod archive;
 mod batch;
 mod chop;
+mod document;
 mod draft;
 mod fault;
 mod fence;
 mod folder;
 mod formats;
 
+pub use archive::Archive;
 pub use formats::{locomo, longmemeval};
 mod inputs;
 mod lines;
@@ -31,6 +33,8 @@ use std::str::FromStr;
 
 use quipu_core::Refusal;
 use quipu_core::source::Source;
+
+use crate::ports::{Document, DocumentKind};
 
 use batch::Sink;
 use fault::ParseStop;
@@ -69,11 +73,21 @@ pub enum ImportFormat {
     Ledger,
     /// The LongMemEval benchmark's JSON: questions, each with a history of chats.
     LongMemEval,
+    /// Web pages.
+    Html,
+    /// Documents of Word.
+    Docx,
+    /// Books.
+    Epub,
+    /// PDF.
+    Pdf,
+    /// E-mail: a mailbox (mbox) or single messages (EML).
+    Mbox,
 }
 
 impl ImportFormat {
     /// Every format, in the order of their declaration.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 18] = [
         Self::Locomo,
         Self::OpenAi,
         Self::Text,
@@ -87,6 +101,11 @@ impl ImportFormat {
         Self::MemoryJsonl,
         Self::Ledger,
         Self::LongMemEval,
+        Self::Html,
+        Self::Docx,
+        Self::Epub,
+        Self::Pdf,
+        Self::Mbox,
     ];
 
     /// The name of the format, as parsed by `FromStr`.
@@ -105,6 +124,23 @@ impl ImportFormat {
             Self::MemoryJsonl => "memory-jsonl",
             Self::Ledger => "ledger",
             Self::LongMemEval => "longmemeval",
+            Self::Html => "html",
+            Self::Docx => "docx",
+            Self::Epub => "epub",
+            Self::Pdf => "pdf",
+            Self::Mbox => "mbox",
+        }
+    }
+
+    /// The kind of document, for formats that a [`DocumentReader`](crate::ports::DocumentReader) reads.
+    pub fn document(self) -> Option<DocumentKind> {
+        match self {
+            Self::Html => Some(DocumentKind::Html),
+            Self::Docx => Some(DocumentKind::Docx),
+            Self::Epub => Some(DocumentKind::Epub),
+            Self::Pdf => Some(DocumentKind::Pdf),
+            Self::Mbox => Some(DocumentKind::Mbox),
+            _ => None,
         }
     }
 }
@@ -178,6 +214,32 @@ pub fn read_with<E>(
     report: &mut Report,
     each: &mut dyn FnMut(Batch) -> Result<(), E>,
 ) -> Result<(), ReadError<E>> {
+    delivered(report, each, &mut |sink| dispatch(format, input, name, options, sink))
+}
+
+/// As [`read_with`], for a document that a [`DocumentReader`](crate::ports::DocumentReader) has read. Without
+/// `own_words` it counts as nobody's words.
+///
+/// # Errors
+/// As [`read_with`].
+pub fn read_document<E>(
+    document: &Document,
+    (name, own_words): (&str, bool),
+    report: &mut Report,
+    each: &mut dyn FnMut(Batch) -> Result<(), E>,
+) -> Result<(), ReadError<E>> {
+    delivered(report, each, &mut |sink| {
+        document::read(document, name, own_words, sink)?;
+        something(sink)
+    })
+}
+
+/// Runs a parser, and turns its outcome into the caller's.
+fn delivered<E>(
+    report: &mut Report,
+    each: &mut dyn FnMut(Batch) -> Result<(), E>,
+    parse: &mut dyn FnMut(&mut Sink<'_>) -> Result<(), ParseStop>,
+) -> Result<(), ReadError<E>> {
     let mut failed = None;
     let mut deliver = |batch: Batch| match each(batch) {
         Ok(()) => ControlFlow::Continue(()),
@@ -186,7 +248,7 @@ pub fn read_with<E>(
             ControlFlow::Break(())
         }
     };
-    let outcome = dispatch(format, input, name, options, &mut Sink::new(report, &mut deliver));
+    let outcome = parse(&mut Sink::new(report, &mut deliver));
     match (outcome, failed) {
         (Ok(()), _) => Ok(()),
         (Err(ParseStop::Fault(fault)), _) => Err(ReadError::Fault(fault.after(report.sources))),
@@ -219,13 +281,16 @@ fn dispatch(
         ImportFormat::Markdown => {
             formats::markdown::read(input, start, &formats::text::TextScope::named(&name, sink.report), sink)?
         }
-        ImportFormat::ChatGpt => formats::chatgpt::read(input, start, &name, sink)?,
+        ImportFormat::ChatGpt => formats::chatgpt::read(input, ChatFile { start, name: &name, options }, sink)?,
         ImportFormat::Claude => formats::claude::read(input, start, &name, sink)?,
         ImportFormat::WhatsApp => formats::whatsapp::read(input, ChatFile { start, name: &name, options }, sink)?,
         ImportFormat::Telegram => formats::telegram::read(input, ChatFile { start, name: &name, options }, sink)?,
         ImportFormat::Mem0 => formats::mem0::read(input, start, &name, sink)?,
         ImportFormat::MemoryJsonl => formats::memory_jsonl::read(input, &name, sink)?,
         ImportFormat::Folder => {}
+        ImportFormat::Html | ImportFormat::Docx | ImportFormat::Epub | ImportFormat::Pdf | ImportFormat::Mbox => {
+            return Err(Fault::Refused(format!("{format} is not read as a stream: see `read_document`")).into());
+        }
         ImportFormat::Ledger => {
             let reason = "a ledger is not read as sources: it is imported event by event".to_owned();
             return Err(Fault::Refused(reason).into());
@@ -271,7 +336,7 @@ mod tests {
     fn an_unknown_format_is_answered_with_the_known_ones() {
         let answer = "fish".parse::<ImportFormat>().map_err(|refusal| refusal.to_string());
         let expected = "\"fish\" is not an import format; there are locomo, openai, text, markdown, folder, chatgpt, claude, \
-                        whatsapp, telegram, mem0, memory-jsonl, ledger, longmemeval";
+                        whatsapp, telegram, mem0, memory-jsonl, ledger, longmemeval, html, docx, epub, pdf, mbox";
         assert_eq!(answer, Err(expected.to_owned()));
     }
 }

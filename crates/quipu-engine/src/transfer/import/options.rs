@@ -19,6 +19,8 @@ pub struct ReadOptions {
     pub timezone: Option<Zone>,
     /// Whether dates start with the day or the month. Used by WhatsApp.
     pub date_order: Option<DateOrder>,
+    /// For ChatGPT: also conversations that are marked not to be remembered.
+    pub do_not_remember: bool,
 }
 
 /// The file of a messenger, apart from its content.
@@ -123,7 +125,8 @@ mod tests {
             ("Lisbon", Err("give one such as Europe/Lisbon")),
             ("", Err("give one such as Europe/Lisbon")),
         ] {
-            let options = zone.parse::<Zone>().map(|zone| ReadOptions { timezone: Some(zone), date_order: None });
+            let options =
+                zone.parse::<Zone>().map(|zone| ReadOptions { timezone: Some(zone), ..ReadOptions::default() });
             match (options, expected) {
                 (Ok(options), Ok(expected)) => {
                     let mut report = Report::default();

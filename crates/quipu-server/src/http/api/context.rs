@@ -1,9 +1,8 @@
 //! The block of memory for a prompt.
 
-use jiff::Timestamp;
 use quipu_core::id::{ItemId, Seq};
 use quipu_core::pack::{self, PackLine, Packed, RequestNeed};
-use quipu_core::recall::{Intent, check_question};
+use quipu_core::recall::{Intent, TimeExpression, check_question};
 use quipu_engine::ports::Scope;
 use quipu_engine::{
     ContextOptions, Error, RecallDecision, Reproduced, SessionContext, SessionContextOptions, judged_context,
@@ -13,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::fault::Fault;
-use super::frame::{Call, Route, when};
+use super::frame::{Call, Route};
 use super::sent::NoQuery;
 use super::shape;
 
@@ -57,7 +56,7 @@ struct ContextRequest {
     #[schemars(with = "Option<shape::Version>")]
     as_of: Option<String>,
     /// Reference time for relative dates such as "last week". Defaults to now.
-    now: Option<Timestamp>,
+    now: Option<TimeExpression>,
     /// Tokenizer that counts the tokens.
     #[schemars(with = "Option<shape::Tokenizer>")]
     tokenizer: Option<String>,
@@ -117,7 +116,8 @@ fn context(call: &Call<'_>, asked: ContextRequest) -> Result<Context, Fault> {
     let asks = |message: &&Message| message.role == "user" && !message.content.trim().is_empty();
     let last = || asked.messages.iter().flatten().rev().find(asks);
     let query = asked.query.clone().or_else(|| last().map(|message| message.content.clone()));
-    let (at, max_tokens) = (when(asked.as_of.as_deref(), "as_of")?, asked.max_tokens.unwrap_or(pack::DEFAULT_TOKENS));
+    let (at, max_tokens) =
+        (call.when(asked.as_of.as_deref(), "as_of")?, asked.max_tokens.unwrap_or(pack::DEFAULT_TOKENS));
     if let Some(session) = &asked.session_id {
         // A long message is truncated for the search; an explicit query must fit.
         asked.query.as_deref().map_or(Ok(()), check_question).map_err(Error::from)?;
@@ -126,7 +126,7 @@ fn context(call: &Call<'_>, asked: ContextRequest) -> Result<Context, Fault> {
             max_tokens,
             at,
             intent: asked.intent,
-            now: asked.now,
+            now: call.time(asked.now, "now")?,
             tokenizer: asked.tokenizer,
             ..SessionContextOptions::of(session)
         };
@@ -138,7 +138,7 @@ fn context(call: &Call<'_>, asked: ContextRequest) -> Result<Context, Fault> {
         max_tokens,
         at,
         intent: asked.intent,
-        now: asked.now,
+        now: call.time(asked.now, "now")?,
         tokenizer: asked.tokenizer,
         ids: asked.ids,
         cite: asked.cite,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::fault::Fault;
-use super::frame::{Call, Route, when};
+use super::frame::{Call, Route};
 use super::page;
 use super::sent::listed;
 use super::shape;
@@ -46,7 +46,7 @@ struct Core {
 
 fn core(call: &Call<'_>, asked: At) -> Result<Core, Fault> {
     let user = call.user()?;
-    let at = when(asked.at.as_deref(), "at")?;
+    let at = call.when(asked.at.as_deref(), "at")?;
     // `If-Match` is compared with the version of the memory; the document's own version is in its `_meta`.
     let version = versions::position_of(call.engine, &user, at)?;
     let document = versions::core_at(call.engine, &user, When::Seq(version))?;
@@ -151,7 +151,7 @@ struct Episodes {
 fn episodes(call: &Call<'_>, asked: EpisodesQuery) -> Result<Episodes, Fault> {
     let user = call.user()?;
     let k = page::limit(asked.k.or(Some(5))).map_err(|fault| fault.at("k"))?;
-    let at: When = when(asked.at.as_deref(), "at")?;
+    let at: When = call.when(asked.at.as_deref(), "at")?;
     let (topics, paths) = (listed(asked.topics.as_deref()), listed(asked.paths.as_deref()));
     let found = episodes_about(call.engine, &user, Some(at), &topics, &paths, k)?;
     let scored = found.into_iter().map(|(score, episode)| Scored { score, episode });

@@ -11,10 +11,12 @@ use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Uri};
 use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
 use quipu_core::id::{Seq, UserId};
 use quipu_core::limit;
+use quipu_core::recall::TimeExpression;
 use quipu_engine::ports::Scope;
-use quipu_engine::versions::{self, When};
+use quipu_engine::versions::{self, VersionExpression, When};
 use quipu_engine::{Announced, Engine, EntryPoint, Error, Freshness, MemoryRef};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -358,6 +360,18 @@ impl Call<'_> {
     ) -> Result<T, Fault> {
         Ok(operation(MemoryRef::of(user).at_version(self.expected))?)
     }
+
+    /// Parses a version; defaults to now.
+    pub(super) fn when(&self, text: Option<&str>, param: &str) -> Result<When, Fault> {
+        let Some(text) = text else { return Ok(When::Now) };
+        let version = parsed::<VersionExpression>(text, param)?.at(self.engine.now());
+        version.map_err(|error| Fault::invalid(error.to_string()).at(param))
+    }
+
+    /// The time that an optional time as typed means now.
+    pub(super) fn time(&self, typed: Option<TimeExpression>, param: &str) -> Result<Option<Timestamp>, Fault> {
+        self.engine.time_of(typed).map_err(|error| Fault::invalid(error.to_string()).at(param))
+    }
 }
 
 /// Parses a value; an error names the parameter.
@@ -366,11 +380,6 @@ where
     T::Err: std::fmt::Display,
 {
     text.parse().map_err(|error: T::Err| Fault::invalid(error.to_string()).at(param))
-}
-
-/// Parses a version; defaults to now.
-pub(super) fn when(text: Option<&str>, param: &str) -> Result<When, Fault> {
-    text.map_or(Ok(When::Now), |text| parsed(text, param))
 }
 
 /// Answers a request on a route.

@@ -98,7 +98,7 @@ enum OrderIn {
 #[schemars(rename = "ImportRequest")]
 struct Import {
     /// `chatgpt`, `claude`, `openai`, `mem0`, `memory-jsonl`, `whatsapp`, `telegram`, `markdown`, `text`, `locomo`,
-    /// `longmemeval`; `bundle` creates a memory from a signed ledger.
+    /// `longmemeval`; documents: `html`, `docx`, `epub`, `pdf`, `mbox`; `bundle` creates a memory from a signed ledger.
     format: String,
     /// The file, if it is text.
     text: Option<String>,
@@ -148,6 +148,9 @@ fn imported(call: &Call<'_>, asked: Import) -> Result<Imported, Fault> {
         return taken_up(call, &user, &text, asked.dry_run);
     }
     let format: ImportFormat = parsed(&asked.format, "format")?;
+    if format == ImportFormat::Mbox && asked.mine {
+        return Err(Fault::invalid("e-mail is by many people: omit `mine`").at("mine"));
+    }
     let zone: Option<Zone> = asked.timezone.as_deref().map(|zone| parsed(zone, "timezone")).transpose()?;
     let date_order = asked.date_order.map(|order| match order {
         OrderIn::Dmy => DateOrder::DayFirst,
@@ -160,7 +163,7 @@ fn imported(call: &Call<'_>, asked: Import) -> Result<Imported, Fault> {
         own_words: asked.mine,
         into: Some(user.clone()),
         default_user: user,
-        read: ReadOptions { timezone: zone, date_order },
+        read: ReadOptions { timezone: zone, date_order, ..ReadOptions::default() },
     };
     let name = asked.name.as_deref().unwrap_or("upload");
     let (report, fault) = ingest_given(call.engine, format, (name, &bytes), &options, &mut |_| {});

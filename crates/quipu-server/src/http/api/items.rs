@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::fault::Fault;
 use super::core::At;
-use super::frame::{Call, Route, when};
+use super::frame::{Call, Route};
 use super::sent::NoQuery;
 use super::shape;
 
@@ -26,7 +26,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 fn item(call: &Call<'_>, asked: At) -> Result<ItemView, Fault> {
-    let at = when(asked.at.as_deref(), "at")?;
+    let at = call.when(asked.at.as_deref(), "at")?;
     Ok(look(call.engine, &call.user()?, call.part("item_id")?, at)?)
 }
 

@@ -1,8 +1,8 @@
 //! Lists of a user's items, sessions, topics and conflicts.
 
-use jiff::Timestamp;
 use quipu_core::artifact::{GlobalMemory, TopicMemory};
 use quipu_core::item::{Note, Task, Tenet};
+use quipu_core::recall::TimeExpression;
 use quipu_engine::{
     Conflict, FactOptions, FactShown, SessionShown, SessionState, conflicts, facts, files, notes, session, sessions,
     tasks, tenets,
@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::super::fault::Fault;
 use super::core::At;
-use super::frame::{Call, Route, when};
+use super::frame::{Call, Route};
 use super::page::{Page, page};
 use super::sent::NoQuery;
 use super::shape;
@@ -43,7 +43,7 @@ struct FactsQuery {
     #[schemars(with = "Option<shape::Version>")]
     at: Option<String>,
     /// List what was true at this time. Defaults to now.
-    valid_at: Option<Timestamp>,
+    valid_at: Option<TimeExpression>,
     /// Include facts that ended, were corrected or retracted, or wait for a review.
     #[serde(default)]
     all: bool,
@@ -58,8 +58,8 @@ struct FactsQuery {
 
 fn all_facts(call: &Call<'_>, asked: FactsQuery) -> Result<Page<FactShown>, Fault> {
     let options = FactOptions {
-        at: Some(when(asked.at.as_deref(), "at")?),
-        valid_at: asked.valid_at,
+        at: Some(call.when(asked.at.as_deref(), "at")?),
+        valid_at: call.time(asked.valid_at, "valid_at")?,
         all: asked.all,
         subject: asked.subject,
         predicate: asked.predicate,
@@ -86,12 +86,12 @@ struct ListQuery {
 }
 
 fn all_tasks(call: &Call<'_>, asked: ListQuery) -> Result<Page<Task>, Fault> {
-    let found = tasks(call.engine, &call.user()?, Some(when(asked.at.as_deref(), "at")?), asked.all)?;
+    let found = tasks(call.engine, &call.user()?, Some(call.when(asked.at.as_deref(), "at")?), asked.all)?;
     page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string())
 }
 
 fn all_tenets(call: &Call<'_>, asked: ListQuery) -> Result<Page<Tenet>, Fault> {
-    let found = tenets(call.engine, &call.user()?, Some(when(asked.at.as_deref(), "at")?), asked.all)?;
+    let found = tenets(call.engine, &call.user()?, Some(call.when(asked.at.as_deref(), "at")?), asked.all)?;
     page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string())
 }
 
@@ -110,17 +110,17 @@ struct PlainQuery {
 }
 
 fn all_notes(call: &Call<'_>, asked: PlainQuery) -> Result<Page<Note>, Fault> {
-    let found = notes(call.engine, &call.user()?, Some(when(asked.at.as_deref(), "at")?))?;
+    let found = notes(call.engine, &call.user()?, Some(call.when(asked.at.as_deref(), "at")?))?;
     page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string())
 }
 
 fn all_sessions(call: &Call<'_>, asked: PlainQuery) -> Result<Page<SessionShown>, Fault> {
-    let found = sessions(call.engine, &call.user()?, when(asked.at.as_deref(), "at")?)?;
+    let found = sessions(call.engine, &call.user()?, call.when(asked.at.as_deref(), "at")?)?;
     page(found, asked.after.as_deref(), asked.limit, |one| one.session_id.clone())
 }
 
 fn one_session(call: &Call<'_>, asked: At) -> Result<SessionState, Fault> {
-    let at = when(asked.at.as_deref(), "at")?;
+    let at = call.when(asked.at.as_deref(), "at")?;
     Ok(session(call.engine, &call.user()?, call.part("session_id")?, at)?)
 }
 

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
 use quipu_core::limit;
+use quipu_core::recall::{RELATIVE_TIME_PATTERN, TimeExpression};
 use quipu_core::schema::{ITEM_ID_PATTERN, USER_ID_PATTERN};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
@@ -49,10 +49,12 @@ shape! {
     ItemName = json_schema!({"type": "string", "pattern": ITEM_ID_PATTERN})
 }
 shape! {
-    /// A version: `now`, a position, a time or a date. Defaults to `now`.
+    /// A version: a position, or a time as everywhere, where a day means its end. Defaults to `now`.
     Version = json_schema!({
-        "type": "string",
-        "anyOf": [{"const": "now"}, {"pattern": "^[0-9]{1,18}$"}, {"format": "date-time"}, {"format": "date"}]
+        "anyOf": [
+            {"type": "string", "pattern": "^[0-9]{1,18}$"}, {"type": "string", "format": "date-time"},
+            {"type": "string", "format": "date"}, {"type": "string", "pattern": RELATIVE_TIME_PATTERN},
+        ]
     })
 }
 shape! {
@@ -107,12 +109,6 @@ shape! {
 shape! {
     /// A pack id.
     PackName = json_schema!({"type": "string", "pattern": "^pack_[0-9A-Za-z_.-]+$"})
-}
-shape! {
-    /// A time (RFC 3339), or a date, which means its first moment in UTC.
-    TimeOrDate = json_schema!({"anyOf": [
-        {"type": "string", "format": "date-time", "minLength": 20}, {"type": "string", "format": "date"},
-    ]})
 }
 shape! {
     /// Confidence, 0 to 1.
@@ -209,11 +205,9 @@ pub(super) struct Fact {
     #[schemars(with = "Option<Line>")]
     text: Option<String>,
     /// Start of validity.
-    #[schemars(with = "Option<TimeOrDate>")]
-    valid_from: Option<Timestamp>,
+    valid_from: Option<TimeExpression>,
     /// End of validity.
-    #[schemars(with = "Option<TimeOrDate>")]
-    valid_to: Option<Timestamp>,
+    valid_to: Option<TimeExpression>,
     /// Confidence, 0 to 1.
     #[schemars(with = "Option<Share>")]
     confidence_base: Option<f64>,
@@ -297,11 +291,9 @@ pub(super) struct Task {
     #[schemars(range(min = 1, max = 10))]
     priority: Option<u8>,
     /// Due date.
-    #[schemars(with = "Option<TimeOrDate>")]
-    due: Option<Timestamp>,
+    due: Option<TimeExpression>,
     /// Time of the first mention. Defaults to now.
-    #[schemars(with = "Option<TimeOrDate>")]
-    created_at: Option<Timestamp>,
+    created_at: Option<TimeExpression>,
     /// Earlier attempts.
     #[serde(default)]
     attempts: Vec<Attempt>,
@@ -339,8 +331,7 @@ enum TaskStatus {
 #[schemars(rename = "AttemptInput")]
 struct Attempt {
     /// Time. Defaults to now.
-    #[schemars(with = "Option<TimeOrDate>")]
-    date: Option<Timestamp>,
+    date: Option<TimeExpression>,
     /// What was tried.
     #[schemars(with = "Line")]
     approach: String,

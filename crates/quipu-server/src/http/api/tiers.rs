@@ -1,10 +1,9 @@
 //! Retrieve, write, close: a memory of facts, episodes, tasks and notes. The user is named in the body.
 
-use jiff::Timestamp;
 use quipu_core::event::SourceKind;
 use quipu_core::id::{ItemId, ItemKind, Seq};
 use quipu_core::limit::WRITE_ITEMS_MAX;
-use quipu_core::recall::{Contributions, Intent, Trace, Validity};
+use quipu_core::recall::{Contributions, Intent, TimeExpression, Trace, Validity};
 use quipu_core::reconcile::Rejection;
 use quipu_engine::ports::Scope;
 use quipu_engine::ready_made::{FactIn, NoteIn, TaskIn, TenetIn, WriteReport};
@@ -17,7 +16,7 @@ use serde_json::Value;
 
 use super::super::fault::Fault;
 use super::core::ActorIn;
-use super::frame::{Call, Route, when};
+use super::frame::{Call, Route};
 use super::shape;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -52,7 +51,7 @@ struct Retrieve {
     #[schemars(with = "Option<shape::Version>")]
     as_of: Option<String>,
     /// Answer from what was true at this time.
-    valid_at: Option<Timestamp>,
+    valid_at: Option<TimeExpression>,
     /// Search this session only.
     session_id: Option<String>,
     /// Token budget of the items, estimated.
@@ -107,8 +106,8 @@ fn retrieve(call: &Call<'_>, asked: Retrieve) -> Result<Retrieved, Fault> {
     let options = RecallOptions {
         k: asked.k.unwrap_or(16),
         session: asked.session_id,
-        at: when(asked.as_of.as_deref(), "as_of")?,
-        validity: asked.valid_at.map(|time| Validity::Now(Some(time))),
+        at: call.when(asked.as_of.as_deref(), "as_of")?,
+        validity: call.time(asked.valid_at, "valid_at")?.map(|time| Validity::Now(Some(time))),
         intent: asked.intent,
         goal: asked.active_goal,
         explain: asked.explain,
@@ -246,10 +245,11 @@ struct Close {
     #[schemars(with = "shape::ItemName")]
     fact_id: String,
     /// End of validity.
-    valid_to: Timestamp,
+    valid_to: TimeExpression,
 }
 
 fn close(call: &Call<'_>, asked: Close) -> Result<Receipt, Fault> {
     let user = call.own_user(asked.user_id.as_deref())?;
-    call.writing(&user, |memory| close_fact(call.engine, memory, &asked.fact_id, asked.valid_to))
+    let valid_to = asked.valid_to.at(call.engine.now()).map_err(|error| Fault::invalid(error).at("valid_to"))?;
+    call.writing(&user, |memory| close_fact(call.engine, memory, &asked.fact_id, valid_to))
 }

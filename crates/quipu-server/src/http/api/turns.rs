@@ -1,8 +1,8 @@
 //! Turns of a conversation, and journal entries.
 
-use jiff::Timestamp;
 use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
 use quipu_core::limit;
+use quipu_core::recall::TimeExpression;
 use quipu_core::source::Role;
 use quipu_engine::{Budget, Receipt, RememberOptions, Until, Utterance, process, remember_all};
 use schemars::JsonSchema;
@@ -72,7 +72,7 @@ struct Message {
     #[schemars(with = "Option<shape::Name>")]
     name: Option<String>,
     /// Time of the message. Defaults to that of the request.
-    said_at: Option<Timestamp>,
+    said_at: Option<TimeExpression>,
 }
 
 /// Messages, oldest first.
@@ -86,7 +86,7 @@ struct Turns {
     #[schemars(with = "Option<shape::Name>")]
     session_id: Option<String>,
     /// Time of the messages. Defaults to now.
-    said_at: Option<Timestamp>,
+    said_at: Option<TimeExpression>,
     /// Topic of the messages.
     #[schemars(with = "Option<shape::Name>")]
     topic: Option<String>,
@@ -103,7 +103,7 @@ struct SessionTurns {
     #[schemars(length(min = 1, max = limit::TURNS_PER_REQUEST_MAX))]
     messages: Vec<Message>,
     /// Time of the messages. Defaults to now.
-    said_at: Option<Timestamp>,
+    said_at: Option<TimeExpression>,
     /// Topic of the messages.
     #[schemars(with = "Option<shape::Name>")]
     topic: Option<String>,
@@ -122,7 +122,7 @@ struct JournalEntry {
     #[schemars(with = "shape::Words")]
     text: String,
     /// Time of the entry. Defaults to now.
-    said_at: Option<Timestamp>,
+    said_at: Option<TimeExpression>,
     /// When to respond: `durable`, `indexed` or `extracted`.
     #[serde(default)]
     wait: Wait,
@@ -150,16 +150,18 @@ struct Recorded {
 
 fn turns(call: &Call<'_>, asked: Turns) -> Result<Recorded, Fault> {
     let Turns { messages, session_id, said_at, topic, wait } = asked;
-    let said = messages.into_iter().map(|message| Utterance {
-        text: message.content,
-        role: message.role.into(),
-        author: message.name,
-        session: session_id.clone(),
-        topic: topic.clone(),
-        said_at: message.said_at.or(said_at),
-        artifacts: Vec::new(),
+    let said = messages.into_iter().map(|message| {
+        Ok(Utterance {
+            text: message.content,
+            role: message.role.into(),
+            author: message.name,
+            session: session_id.clone(),
+            topic: topic.clone(),
+            said_at: call.time(message.said_at.or(said_at), "said_at")?,
+            artifacts: Vec::new(),
+        })
     });
-    record(call, &said.collect::<Vec<_>>(), ItemKind::Turn, wait)
+    record(call, &said.collect::<Result<Vec<_>, Fault>>()?, ItemKind::Turn, wait)
 }
 
 fn session_turns(call: &Call<'_>, asked: SessionTurns) -> Result<Recorded, Fault> {
@@ -169,7 +171,8 @@ fn session_turns(call: &Call<'_>, asked: SessionTurns) -> Result<Recorded, Fault
 }
 
 fn entry(call: &Call<'_>, asked: JournalEntry) -> Result<Recorded, Fault> {
-    let said = Utterance { topic: Some(asked.topic), said_at: asked.said_at, ..Utterance::of_user(asked.text) };
+    let said_at = call.time(asked.said_at, "said_at")?;
+    let said = Utterance { topic: Some(asked.topic), said_at, ..Utterance::of_user(asked.text) };
     record(call, &[said], ItemKind::Entry, asked.wait)
 }
 

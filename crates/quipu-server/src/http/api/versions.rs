@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::fault::Fault;
-use super::frame::{Call, Route, parsed, when};
+use super::frame::{Call, Route, parsed};
 use super::page;
 use super::shape;
 
@@ -92,7 +92,7 @@ struct DiffQuery {
 }
 
 fn difference(call: &Call<'_>, asked: DiffQuery) -> Result<Difference, Fault> {
-    let (from, to) = (parsed(&asked.from, "from")?, when(asked.to.as_deref(), "to")?);
+    let (from, to) = (call.when(Some(&asked.from), "from")?, call.when(asked.to.as_deref(), "to")?);
     Ok(diff(call.engine, &call.user()?, from, to)?)
 }
 
@@ -208,8 +208,8 @@ enum Reverted {
 fn reverted(call: &Call<'_>, asked: Revert) -> Result<Reverted, Fault> {
     let user = call.user()?;
     let since = |value: &Value| match value {
-        Value::String(text) => parsed(text, "since"),
-        other => parsed(&other.to_string(), "since"),
+        Value::String(text) => call.when(Some(text), "since"),
+        other => call.when(Some(&other.to_string()), "since"),
     };
     let one = || Fault::invalid("give one of events, source, session and since");
     let selection = match (&asked.events, asked.source, asked.session, &asked.since) {
@@ -265,7 +265,7 @@ struct Fork {
 
 fn forked(call: &Call<'_>, asked: Fork) -> Result<Receipt, Fault> {
     let (user, into) = (call.user()?, call.user_named(&asked.into, "into")?);
-    let at = when(asked.at.as_deref(), "at")?;
+    let at = call.when(asked.at.as_deref(), "at")?;
     if user == into {
         return Err(Fault::from(Error::Refused("a fork needs another user".to_owned())).at("into"));
     }

@@ -2,13 +2,12 @@
 
 use askama::Template;
 use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use quipu_core::event::SourceKind;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{Fact, FactStatus};
 use quipu_core::items::figure;
 use quipu_core::items::times;
+use quipu_core::recall::TimeExpression;
 use quipu_engine::ports::Scope;
 use quipu_engine::ready_made::FactIn;
 use quipu_engine::versions::When;
@@ -18,7 +17,7 @@ use quipu_engine::{
 };
 use serde_json::Value;
 
-use super::super::frame::{Frame, Page, PageContext, PageResult, base, page};
+use super::super::frame::{Frame, Page, PageContext, PageResult, base, page, parsed};
 use super::super::plot::{self, Lane, Reading};
 use super::super::shown;
 use super::timeline::{TimelineLine, line};
@@ -297,13 +296,6 @@ fn marked(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     Ok(done(&user, id, receipt.seq))
 }
 
-/// The beginning of a day, in UTC.
-fn morning(day: &str) -> Result<Timestamp, Fault> {
-    let wrong = || Fault::invalid(format!("{day:?} is not a date"));
-    let day: Date = day.parse().map_err(|_| wrong())?;
-    day.at(0, 0, 0, 0).to_zoned(TimeZone::UTC).map(|zoned| zoned.timestamp()).map_err(|_| wrong())
-}
-
 /// Replaces a value, either because the world changed or because it was never true.
 fn edited(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let (user, id) = (desk.user()?, desk.part("item_id")?.to_owned());
@@ -313,11 +305,11 @@ fn edited(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
         let made = receipt.items.iter().find(|item| item.kind == ItemKind::Fact).map(ToString::to_string);
         return Ok(done(&user, &made.unwrap_or(id), receipt.seq));
     }
-    let since = desk.sent.get("since").map(morning).transpose()?;
+    let since = desk.sent.get("since").map(parsed::<TimeExpression>).transpose()?;
     let found = look(desk.engine, &user, &id, When::Now)?;
     let fact: Fact = serde_json::from_value(found.item).map_err(|_| Fault::invalid(format!("{id} is not a fact")))?;
     if !fact.single {
-        close_fact(desk.engine, &user, &id, since.unwrap_or_else(|| desk.now()))?;
+        close_fact(desk.engine, &user, &id, desk.engine.time_of(since)?.unwrap_or_else(|| desk.now()))?;
     }
     let fact = FactIn {
         subject: Some(fact.subject),

@@ -206,7 +206,7 @@ struct Preview {
 type Hidden = Vec<(&'static str, String)>;
 
 /// The events selected by the query string or a form.
-fn selection(found: &super::super::fields::Fields) -> Result<(Selection, Hidden), Fault> {
+fn selection(desk: &PageContext<'_>, found: &super::super::fields::Fields) -> Result<(Selection, Hidden), Fault> {
     if let Some(source) = found.get("source") {
         return Ok((Selection::Reference(source.to_owned()), vec![("source", source.to_owned())]));
     }
@@ -214,7 +214,7 @@ fn selection(found: &super::super::fields::Fields) -> Result<(Selection, Hidden)
         return Ok((Selection::Session(session.to_owned()), vec![("session", session.to_owned())]));
     }
     if let Some(since) = found.get("since") {
-        return Ok((Selection::Since(parsed(since)?), vec![("since", since.to_owned())]));
+        return Ok((Selection::Since(desk.version(since)?), vec![("since", since.to_owned())]));
     }
     let named: Vec<String> = found.all("events").map(str::to_owned).collect();
     let parts = named.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|part| !part.is_empty());
@@ -228,7 +228,7 @@ fn selection(found: &super::super::fields::Fields) -> Result<(Selection, Hidden)
 fn preview(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Revert", "timeline")?;
-    let (selection, fields) = selection(&desk.asked)?;
+    let (selection, fields) = selection(desk, &desk.asked)?;
     let probe = desk.asked.get("probe").unwrap_or_default().to_owned();
     let probes = if probe.is_empty() { Vec::new() } else { vec![probe.clone()] };
     let found = preview_revert(desk.engine, &user, &selection, &RevertOptions { rationale: None, probes })?;
@@ -248,7 +248,7 @@ fn preview(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
 
 fn reverted(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user: UserId = desk.user()?;
-    let (selection, _) = selection(&desk.sent)?;
+    let (selection, _) = selection(desk, &desk.sent)?;
     let options = RevertOptions { rationale: desk.sent.get("rationale").map(str::to_owned), probes: Vec::new() };
     let (receipt, _) = revert(desk.engine, &user, &selection, &options, &mut |_| {})?;
     let to = format!("{}/events/{}?done={}", base(&user), receipt.seq, encoded(&receipt.seq.to_string()));

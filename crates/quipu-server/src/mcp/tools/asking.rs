@@ -1,10 +1,9 @@
 //! Searching, and a context block for a prompt.
 
-use jiff::Timestamp;
 use quipu_core::id::{ItemKind, Seq};
 use quipu_core::pack;
-use quipu_core::recall::{Intent, Validity};
-use quipu_engine::versions::When;
+use quipu_core::recall::{Intent, TimeExpression, Validity};
+use quipu_engine::versions::{VersionExpression, When};
 use quipu_engine::{ContextOptions, Error, RecallOptions, Result, judged_context, keep_hits, recall, users};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,13 +38,10 @@ pub(super) fn tools() -> Vec<Tool> {
     ]
 }
 
-pub(super) fn when(text: Option<&str>, field: &str) -> Result<When> {
-    text.map_or(Ok(When::Now), str::parse).map_err(|error: Error| Error::Invalid(format!("{field}: {error}")))
-}
-
-fn time(text: Option<&str>, field: &str) -> Result<Option<Timestamp>> {
-    let wrong = |error| Error::Invalid(format!("{field}: {error}; give a time such as 2026-03-01T00:00:00Z"));
-    text.map(|text| text.parse().map_err(wrong)).transpose()
+pub(super) fn when(call: &Call<'_>, text: Option<&str>, field: &str) -> Result<When> {
+    let Some(text) = text else { return Ok(When::Now) };
+    let version = text.parse().and_then(|version: VersionExpression| version.at(call.engine.now()));
+    version.map_err(|error| Error::Invalid(format!("{field}: {error}")))
 }
 
 /// What it is for.
@@ -88,9 +84,9 @@ struct Search {
     /// What was known then: a version, a date or a time.
     #[serde(default)]
     as_of: Option<String>,
-    /// What held then, RFC 3339.
+    /// What held then: a date, a time, or such as `yesterday` and `last monday`.
     #[serde(default)]
-    valid_at: Option<String>,
+    valid_at: Option<TimeExpression>,
 }
 
 /// What was found, best first.
@@ -116,8 +112,8 @@ fn search(call: &Call<'_>, asked: Search) -> Result<RecallResult> {
         k: limit,
         session: asked.session_id,
         kinds: asked.kinds.into_iter().map(ItemKind::from).collect(),
-        at: when(asked.as_of.as_deref(), "as_of")?,
-        validity: time(asked.valid_at.as_deref(), "valid_at")?.map(|time| Validity::Now(Some(time))),
+        at: when(call, asked.as_of.as_deref(), "as_of")?,
+        validity: call.engine.time_of(asked.valid_at)?.map(|time| Validity::Now(Some(time))),
         ..RecallOptions::of(&asked.query)
     };
     hits(call, &options)
@@ -189,7 +185,7 @@ pub(in super::super) struct Block {
 fn context(call: &Call<'_>, asked: RecallArguments) -> Result<Block> {
     let options = ContextOptions {
         max_tokens: asked.max_tokens.unwrap_or(pack::DEFAULT_TOKENS),
-        at: when(asked.as_of.as_deref(), "as_of")?,
+        at: when(call, asked.as_of.as_deref(), "as_of")?,
         intent: asked.intent.map(Intent::from),
         ids: asked.ids,
         ..ContextOptions::of(&asked.query)

@@ -1,8 +1,8 @@
 //! Adding, and proposing changes.
 
-use jiff::Timestamp;
 use quipu_core::event::SourceKind;
 use quipu_core::id::{ItemKind, Seq};
+use quipu_core::recall::TimeExpression;
 use quipu_core::reconcile::Understanding;
 use quipu_core::source::Role;
 use quipu_engine::ready_made::FactIn;
@@ -64,9 +64,9 @@ struct Claim {
     /// The claim as a sentence.
     #[serde(default)]
     text: Option<String>,
-    /// Since when it holds, RFC 3339.
+    /// Since when it holds: a date, a time, or such as `yesterday` and `last monday`.
     #[serde(default)]
-    valid_from: Option<Timestamp>,
+    valid_from: Option<TimeExpression>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -87,9 +87,9 @@ struct Add {
     /// The conversation it belongs to.
     #[serde(default)]
     session_id: Option<String>,
-    /// When it was said, RFC 3339. Default: now.
+    /// When it was said: a date, a time, or such as `yesterday`. Default: now.
     #[serde(default)]
-    said_at: Option<Timestamp>,
+    said_at: Option<TimeExpression>,
 }
 
 /// Result of an addition.
@@ -168,7 +168,7 @@ fn said(call: &Call<'_>, asked: &Add, words: String, role: Role, added: &mut Add
         author: None,
         session: asked.session_id.clone(),
         topic: asked.topic.clone(),
-        said_at: asked.said_at,
+        said_at: call.engine.time_of(asked.said_at)?,
         artifacts: Vec::new(),
     };
     let rationale = match role {

@@ -102,7 +102,7 @@ pub(super) struct ItemWhole {
 }
 
 fn get(call: &Call<'_>, asked: Get) -> Result<ItemWhole> {
-    whole(call, &asked.id, when(asked.as_of.as_deref(), "as_of")?)
+    whole(call, &asked.id, when(call, asked.as_of.as_deref(), "as_of")?)
 }
 
 /// An item in full.
@@ -175,7 +175,7 @@ fn listed(call: &Call<'_>, asked: List) -> Result<Page> {
     if !(1..=MOST).contains(&limit) {
         return Err(Error::Invalid(format!("limit goes from 1 to {MOST}, not {limit}")));
     }
-    let at = when(asked.as_of.as_deref(), "as_of")?;
+    let at = when(call, asked.as_of.as_deref(), "as_of")?;
     let kind = asked.kind.unwrap_or(Kind::Fact);
     if !users(call.engine)?.contains(call.user()) {
         return Ok(Page::default());

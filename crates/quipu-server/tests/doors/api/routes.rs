@@ -209,6 +209,24 @@ async fn lists_are_paged_and_items_are_changed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn times_are_taken_as_people_type_them() {
+    let rig = rig().await;
+    let said =
+        |said_at: &str| json!({"messages": [{"role": "user", "content": "I live in Porto."}], "said_at": said_at});
+    rig.send("/memory/ines/turns", said("3 days ago")).await.ok();
+    assert_eq!(rig.send("/memory/ines/turns", said("soonish")).await.refused().0, 400);
+    let task = |due: &str| json!({"user_id": "ines", "actor": "user", "tasks": [{"title": "call Ana", "due": due}]});
+    rig.send("/memory/write", task("next friday 18:30")).await.ok();
+    assert_eq!(rig.send("/memory/write", task("soonish")).await.refused().0, 400);
+    for path in ["facts?at=tomorrow", "facts?valid_at=yesterday%2014:00", "tasks?at=2026-07-15", "facts?at=next%20year"]
+    {
+        rig.get(&format!("/memory/ines/{path}")).await.ok();
+    }
+    let refused = rig.get("/memory/ines/facts?at=monday").await.refused();
+    assert_eq!((refused.0, refused.2), (400, json!("at")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn versions_are_compared_taken_back_picked_and_copied() {
     let rig = rig().await;
     for (path, value) in [

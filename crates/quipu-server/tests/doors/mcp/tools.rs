@@ -217,7 +217,7 @@ async fn wrong_arguments_are_answers_a_model_can_act_on() {
         ("search_memories", json!({"query": "a", "limit": -1}), "limit: "),
         ("search_memories", json!({"query": "a", "user_id": "otto"}), "unknown field `user_id`"),
         ("search_memories", json!({"query": "a", "kinds": ["secret"]}), "kinds[0]"),
-        ("search_memories", json!({"query": "a", "as_of": "yesterday"}), "as_of"),
+        ("search_memories", json!({"query": "a", "as_of": "soonish"}), "as_of: \"soonish\" is not a version"),
         ("search_memories", json!({"query": "a", "valid_at": "2024"}), "valid_at"),
         ("search_memories", json!({"query": long}), ""),
         ("get_context", json!({"query": "a", "intent": "rob"}), "intent"),

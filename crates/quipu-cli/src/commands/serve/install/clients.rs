@@ -90,6 +90,13 @@ impl KnownClient {
         }
     }
 
+    /// True if it seems to be on this machine: its settings, or a folder of its own for them, are there.
+    pub(super) fn is_there(&self) -> bool {
+        let Ok(path) = (self.place)() else { return false };
+        let own_folder = path.parent().filter(|folder| home().is_ok_and(|home| *folder != home));
+        path.is_file() || own_folder.is_some_and(Path::is_dir)
+    }
+
     /// The settings with this entry; it replaces an earlier one.
     pub(super) fn with(&self, text: Option<&str>, entry: &Entry, path: &Path) -> Result<String> {
         let value = self.value(entry);

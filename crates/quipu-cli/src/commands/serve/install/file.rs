@@ -12,7 +12,7 @@ const BYTES_MAX: u64 = 16 << 20;
 const BACKUP_SUFFIX: &str = ".before-quipu";
 
 /// A settings file, and its copy from before Quipu was added.
-pub(super) struct SettingsFile {
+pub(in crate::commands::serve) struct SettingsFile {
     path: PathBuf,
     backup: PathBuf,
     text: Option<String>,
@@ -22,7 +22,7 @@ pub(super) struct SettingsFile {
 impl SettingsFile {
     /// # Errors
     /// `Refused` for a file that is not UTF-8 or too long; `Unavailable` if it cannot be read.
-    pub(super) fn open(path: PathBuf) -> Result<Self> {
+    pub(in crate::commands::serve) fn open(path: PathBuf) -> Result<Self> {
         // A link is resolved here: its target is edited, and the link stays.
         let path = fs::canonicalize(&path).unwrap_or(path);
         let mut backup = path.clone().into_os_string();
@@ -31,7 +31,7 @@ impl SettingsFile {
         Ok(Self { text: read(&path)?, kept: read(&backup)?, path, backup })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(in crate::commands::serve) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -40,7 +40,7 @@ impl SettingsFile {
     }
 
     /// The text; `None` if there is no such file.
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(in crate::commands::serve) fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
@@ -63,7 +63,7 @@ impl SettingsFile {
     }
 
     /// Replaces the text atomically.
-    pub(super) fn write(&mut self, text: &str) -> Result<()> {
+    pub(in crate::commands::serve) fn write(&mut self, text: &str) -> Result<()> {
         replace(&self.path, text, &self.path)
     }
 

@@ -20,7 +20,7 @@ use crate::settings::Settings;
 
 use clients::KnownClient;
 use entry::Entry;
-use file::SettingsFile;
+pub(super) use file::SettingsFile;
 
 #[derive(Debug, Args)]
 pub(crate) struct InstallArgs {
@@ -75,7 +75,7 @@ const AROUND: usize = 1;
 
 /// The result of a change, or of a dry run.
 #[derive(Serialize)]
-struct Report {
+pub(super) struct Report {
     client: &'static str,
     config: PathBuf,
     changed: bool,
@@ -93,8 +93,38 @@ struct Report {
 /// # Errors
 /// `Refused` for a file that cannot be parsed; it is not changed. `Unavailable` if it cannot be written.
 pub(super) fn install(settings: &Settings, printer: &Printer, args: InstallArgs) -> Result<ExitCode> {
+    printer.report(&entered(settings, &args)?, render)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Adds Quipu to a client's own settings, as a program to start.
+///
+/// # Errors
+/// As for [`install`].
+pub(super) fn connect(settings: &Settings, client: Client, dry_run: bool) -> Result<Report> {
+    let place = ClientArgs { client, config: None, dry_run };
+    entered(settings, &InstallArgs { place, server: None, key_env: None, toolsets: Vec::new(), program: None })
+}
+
+/// The clients on this machine: those with settings, or with a folder for them.
+pub(super) fn found() -> Vec<Client> {
+    Client::value_variants().iter().copied().filter(|client| KnownClient::of(*client).is_there()).collect()
+}
+
+/// Whether a client has an entry of Quipu. False for settings that cannot be read.
+pub(super) fn is_connected(client: Client) -> bool {
+    let known = KnownClient::of(client);
+    let file = (known.place)().and_then(SettingsFile::open);
+    let entry = file.and_then(|file| match file.text() {
+        Some(text) => known.entry(text, file.path()),
+        None => Ok(None),
+    });
+    entry.is_ok_and(|entry| entry.is_some())
+}
+
+fn entered(settings: &Settings, args: &InstallArgs) -> Result<Report> {
     let known = KnownClient::of(args.place.client);
-    let entry = Entry::of(settings, &args, &known)?;
+    let entry = Entry::of(settings, args, &known)?;
     let mut file = SettingsFile::open(path_of(&args.place, &known)?)?;
     // The file without any earlier entry of Quipu.
     let before = without(&known, &file)?;
@@ -106,8 +136,7 @@ pub(super) fn install(settings: &Settings, printer: &Printer, args: InstallArgs)
     }
     let backup = (report.changed && before.is_some()).then(|| file.backup().to_owned());
     let next = report.changed.then_some(known.next);
-    printer.report(&Report { backup, next, ..report }, render)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Report { backup, next, ..report })
 }
 
 /// Removes Quipu from a client's settings. A file without other changes is restored byte for byte.
@@ -172,7 +201,7 @@ fn report(known: &KnownClient, file: &SettingsFile, after: Option<&str>, dry_run
     }
 }
 
-fn render(report: &Report) -> String {
+pub(super) fn render(report: &Report) -> String {
     if !report.changed {
         return format!("{}: nothing to change in {}\n", report.client, report.config.display());
     }
@@ -193,6 +222,6 @@ fn render(report: &Report) -> String {
 }
 
 /// An error about a file, which is not changed.
-fn refused(path: &Path, why: impl std::fmt::Display) -> Error {
+pub(super) fn refused(path: &Path, why: impl std::fmt::Display) -> Error {
     Error::Refused(format!("{}: {why}. The file is unchanged", path.display()))
 }

@@ -3,6 +3,7 @@
 //! Only the current branch is read, from `current_node` upwards. Messages of other branches and hidden messages are
 //! counted and left out. A message becomes a turn of its conversation's session, with the title as topic.
 
+mod marks;
 mod message;
 
 use std::collections::{HashMap, HashSet};
@@ -16,6 +17,7 @@ use serde_json::Value;
 use crate::transfer::import::batch::{Filling, Sink};
 use crate::transfer::import::draft::Draft;
 use crate::transfer::import::fault::ParseStop;
+use crate::transfer::import::options::ChatFile;
 use crate::transfer::import::report::Report;
 use crate::transfer::import::stream::{self, Shape};
 use crate::transfer::import::{name, when};
@@ -40,6 +42,8 @@ struct Conversation {
     #[serde(default)]
     title: Value,
     #[serde(default)]
+    is_do_not_remember: Value,
+    #[serde(default)]
     current_node: Value,
     mapping: HashMap<String, Node>,
 }
@@ -63,11 +67,14 @@ impl From<Value> for Node {
 /// Reads one conversation after the other. A truncated or invalid one ends the import.
 pub(in crate::transfer::import) fn read(
     input: &mut dyn BufRead,
-    start: u64,
-    name: &Arc<str>,
+    ChatFile { start, name, options }: ChatFile<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<(), ParseStop> {
     stream::elements(input, start, &SHAPE, &mut |number, conversation: Conversation| {
+        if conversation.is_do_not_remember == Value::Bool(true) && !options.do_not_remember {
+            sink.report.leave_out("conversations marked “do not remember” (--do-not-remember takes them too)", 1);
+            return Ok(());
+        }
         read_one(number, conversation, name, sink)
     })
 }

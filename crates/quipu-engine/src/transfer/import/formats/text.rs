@@ -65,7 +65,7 @@ pub(in crate::transfer::import) fn read(
 }
 
 /// The paragraphs, which are separated by blank lines, in order.
-fn paragraphs(text: &str) -> Vec<Block> {
+pub(in crate::transfer::import) fn paragraphs(text: &str) -> Vec<Block> {
     let mut found: Vec<Block> = Vec::new();
     let mut open = false;
     let mut at = 0;

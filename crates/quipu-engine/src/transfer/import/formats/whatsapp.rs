@@ -25,7 +25,14 @@ use order::Evidence;
 use stamp::{Stamp, header};
 
 /// Prefixes of file names before the name of the chat.
-const FILE_PREFIXES: [&str; 2] = ["WhatsApp Chat with ", "WhatsApp Chat - "];
+const FILE_PREFIXES: [&str; 6] = [
+    "WhatsApp Chat with ",
+    "WhatsApp Chat - ",
+    "محادثة واتساب مع ",
+    "WhatsApp 대화: ",
+    "WhatsApp-keskustelu: ",
+    "WhatsApp-chatti: ",
+];
 
 /// Reads a chat. Lines before the first message and system lines are counted and left out.
 pub(in crate::transfer::import) fn read(

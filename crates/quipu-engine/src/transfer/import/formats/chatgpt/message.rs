@@ -4,6 +4,7 @@ use quipu_core::id::ItemKind;
 use quipu_core::source::{Artifact, Role};
 use serde_json::Value;
 
+use super::marks::without_marks;
 use crate::transfer::import::draft::Draft;
 use crate::transfer::import::report::Report;
 use crate::transfer::import::{fence, name, when};
@@ -50,6 +51,9 @@ impl From<Value> for Message {
             content_type,
         };
         message.read(raw.get("content").unwrap_or(&Value::Null));
+        if message.role == Some(Role::Assistant) {
+            message.text = without_marks(&message.text);
+        }
         if message.role.is_none() && message.unread.is_none() {
             message.unread = Some("messages of an unknown role");
         }
