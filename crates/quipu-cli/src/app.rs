@@ -22,8 +22,8 @@ use quipu_models::{
 use quipu_postgres::{PostgresKeys, PostgresOptions};
 use quipu_sqlite::{SqliteKeys, SqliteStore, StoreOptions};
 
-use crate::encryption;
 use crate::document_process::DocumentProcess;
+use crate::encryption;
 use crate::settings::{ModelRole, Settings, StoreSetting};
 
 /// Opens an engine on the data folder of the settings.

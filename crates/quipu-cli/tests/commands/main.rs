@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod cli;
-mod encryption;
 mod documents;
+mod encryption;
 mod evolve;
 mod files;
 mod hook;

@@ -114,6 +114,7 @@ fn derived_data_whose_key_is_gone_counts_as_absent() {
             projections: vec![("recall", projection.clone())],
             clear_vectors: false,
             level: 3,
+            lease: None,
         })
         .unwrap();
     ledger.put_vectors(3, "t", &[([4; 16], vec![1, 2])]).unwrap();

@@ -103,6 +103,7 @@ fn fill(ledger: &mut dyn UserLedger, canary: &str) -> Sample {
             projections: vec![("recall", projection)],
             clear_vectors: false,
             level: 20,
+            lease: None,
         })
         .unwrap();
     ledger.put_vectors(20, "t", &[([1; 16], format!("vector {canary}").into_bytes())]).unwrap();
