@@ -59,7 +59,7 @@ fn three_servers_behind_a_proxy_with_tls_survive_the_death_of_one() {
     let store = postgres_server::url(server().port, &database);
     let command = |place: &Place, args: &[&str], name: &str| {
         let mut command = place.command(args);
-        command.env("QUIPU_STORE", &store).env("QUIPU_SERVER_NAME", name);
+        command.env("QUIPU_STORE", &store).env("QUIPU_SERVER_NAME", name).env("QUIPU_MASTER_KEY", several::MASTER_KEY);
         command
     };
     let made = command(&places[0], &["key", "create", "proxy", "--json"], "one").output().unwrap();

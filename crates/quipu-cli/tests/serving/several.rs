@@ -1,5 +1,7 @@
 //! Several servers on one PostgreSQL: a user's requests may hit any of them.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use quipu_testkit::postgres_server::{bare_database, server, url};
@@ -8,6 +10,9 @@ use serde_json::{Value, json};
 
 use crate::Serving;
 use crate::place::Place;
+
+/// The master key of the servers, in the form of `openssl rand -hex 32`.
+pub(crate) const MASTER_KEY: &str = "5e1f0c2ab7d94c6e8f3b1a7d2c9e4f608b5d7a3e1c9f2b4d6e8a0c1f3b5d7e91";
 
 /// How long something is waited for: this machine may be busy.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -30,7 +35,16 @@ impl Server {
     /// Starts it. `more` are further settings.
     pub(crate) fn start(name: &str, database: &str, more: &str) -> Self {
         let store = url(server().port, database);
-        let place = Place::new(&format!("store = \"{store}\"\n{more}\n[serve]\nserver_name = \"{name}\"\n"));
+        let place = Place::new("");
+        // Sealed, as a new database is by default.
+        let master = place.0.path().join("master-key");
+        fs::write(&master, MASTER_KEY).unwrap();
+        fs::set_permissions(&master, fs::Permissions::from_mode(0o600)).unwrap();
+        let settings = format!(
+            "store = \"{store}\"\nmaster_key_file = \"{}\"\n{more}\n[serve]\nserver_name = \"{name}\"\n",
+            master.display()
+        );
+        fs::write(place.0.path().join(".config/quipu/config.toml"), settings).unwrap();
         let client = client().tls_certs_only([]).build().unwrap();
         Self { serving: Serving::start(&place), place, client }
     }
