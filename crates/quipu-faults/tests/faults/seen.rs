@@ -89,7 +89,7 @@ fn every_kind_of_call_can_fail() {
             recording.fail(Some(Plan { kind: Some(kind), after: 0, times: 1, fault }));
             let outcome = change(&root);
             assert_eq!(recording.take_seen().iter().filter(|call| call.is_failed).count(), 1, "{kind:?}");
-            let error = outcome.expect_err("the failure was not reported").to_string();
+            let error = outcome.unwrap_err().to_string();
             assert!(error.contains("os error") || error.contains("I/O"), "{kind:?}: {error}");
         }
     }
