@@ -9,18 +9,18 @@ use std::sync::MutexGuard;
 
 use libc::{c_char, c_int, c_long, c_uint, c_void, mode_t, off_t, size_t, ssize_t};
 
-use crate::recorder::{Fault, State, active};
+use crate::recorder::{CallFault, State, active};
 use crate::step::{CallKind, Step};
 
 type Held = MutexGuard<'static, Option<State>>;
 
 /// Sets `errno` and returns the value that stands for an error.
-fn failed(fault: Fault) -> c_long {
+fn failed(fault: CallFault) -> c_long {
     let errno = match fault {
-        Fault::Io | Fault::Short => libc::EIO,
-        Fault::Full => libc::ENOSPC,
-        Fault::Interrupted => libc::EINTR,
-        Fault::TooManyFiles => libc::EMFILE,
+        CallFault::Io | CallFault::Short => libc::EIO,
+        CallFault::Full => libc::ENOSPC,
+        CallFault::Interrupted => libc::EINTR,
+        CallFault::TooManyFiles => libc::EMFILE,
     };
     // SAFETY: the address is that of this thread's `errno`.
     unsafe { *libc::__errno_location() = errno };
@@ -162,7 +162,7 @@ unsafe fn write_at(descriptor: c_int, bytes: *const c_void, length: size_t, at: 
     let Some((mut held, below)) = file_of(descriptor) else { return real(length) as ssize_t };
     let Some(state) = held.as_mut() else { return real(length) as ssize_t };
     let length = match state.call(CallKind::Write, &below) {
-        Some(Fault::Short) if length > 1 => length / 2,
+        Some(CallFault::Short) if length > 1 => length / 2,
         Some(fault) => return failed(fault) as ssize_t,
         None => length,
     };
@@ -229,7 +229,7 @@ unsafe fn read_at(descriptor: c_int, bytes: *mut c_void, length: size_t, at: Opt
     };
     let Some((mut held, below)) = file_of(descriptor) else { return real(length) as ssize_t };
     match held.as_mut().and_then(|state| state.call(CallKind::Read, &below)) {
-        Some(Fault::Short) if length > 1 => real(length / 2) as ssize_t,
+        Some(CallFault::Short) if length > 1 => real(length / 2) as ssize_t,
         Some(fault) => failed(fault) as ssize_t,
         None => real(length) as ssize_t,
     }

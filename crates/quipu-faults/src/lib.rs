@@ -20,5 +20,5 @@ mod step;
 
 pub use disk::{Choose, Disk, Image, Rules, Style};
 #[cfg(target_os = "linux")]
-pub use recorder::{CallSeen, Fault, Plan, Recording};
+pub use recorder::{CallFault, CallSeen, Plan, Recording};
 pub use step::{CallKind, FileId, Step};

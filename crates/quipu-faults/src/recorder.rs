@@ -12,7 +12,7 @@ use crate::step::{CallKind, FileId, Step};
 
 /// How a call fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum CallFault {
     /// `EIO`: the device reports an error.
     Io,
     /// `ENOSPC`: the disk is full.
@@ -35,7 +35,7 @@ pub struct Plan {
     /// The number of calls that fail then.
     pub times: u64,
     /// How they fail.
-    pub fault: Fault,
+    pub fault: CallFault,
 }
 
 /// A call that was seen, whether it changed something or not.
@@ -83,7 +83,7 @@ impl State {
     }
 
     /// Records that a call happens, and returns how it must fail.
-    pub(crate) fn call(&mut self, kind: CallKind, path: &Path) -> Option<Fault> {
+    pub(crate) fn call(&mut self, kind: CallKind, path: &Path) -> Option<CallFault> {
         let fault = self.plan.as_mut().and_then(|plan| {
             if plan.kind.is_some_and(|only| only != kind) || plan.times == 0 {
                 return None;

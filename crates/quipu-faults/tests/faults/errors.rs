@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use quipu_faults::{CallKind, Disk, Fault, Plan, Recording, Rules, Style};
+use quipu_faults::{CallFault, CallKind, Disk, Plan, Recording, Rules, Style};
 use quipu_testkit::{Rng, effort, seed};
 use tempfile::TempDir;
 
@@ -11,20 +11,20 @@ use crate::judge::{After, Expected, judged};
 use crate::work::{SHORT, SKIPPED, World};
 
 /// The ways in which a kind of call fails.
-fn faults(kind: CallKind) -> &'static [Fault] {
+fn faults(kind: CallKind) -> &'static [CallFault] {
     match kind {
-        CallKind::Open => &[Fault::Io, Fault::TooManyFiles, Fault::Full, Fault::Interrupted],
-        CallKind::Read => &[Fault::Io, Fault::Interrupted, Fault::Short],
-        CallKind::Write => &[Fault::Io, Fault::Full, Fault::Interrupted, Fault::Short],
-        CallKind::Sync => &[Fault::Io, Fault::Full],
-        CallKind::Truncate | CallKind::Remove => &[Fault::Io],
-        CallKind::Rename | CallKind::CreateFolder => &[Fault::Io, Fault::Full],
+        CallKind::Open => &[CallFault::Io, CallFault::TooManyFiles, CallFault::Full, CallFault::Interrupted],
+        CallKind::Read => &[CallFault::Io, CallFault::Interrupted, CallFault::Short],
+        CallKind::Write => &[CallFault::Io, CallFault::Full, CallFault::Interrupted, CallFault::Short],
+        CallKind::Sync => &[CallFault::Io, CallFault::Full],
+        CallKind::Truncate | CallKind::Remove => &[CallFault::Io],
+        CallKind::Rename | CallKind::CreateFolder => &[CallFault::Io, CallFault::Full],
     }
 }
 
 /// How often a call fails that goes on failing. Callers repeat interrupted calls for ever, as they must.
-fn lasting(fault: Fault) -> u64 {
-    if fault == Fault::Interrupted { 50 } else { u64::MAX }
+fn lasting(fault: CallFault) -> u64 {
+    if fault == CallFault::Interrupted { 50 } else { u64::MAX }
 }
 
 /// Runs the script with failing calls, then starts again and judges, also after a power failure at the end.
@@ -115,7 +115,7 @@ fn calls(seed: u64) -> Vec<(CallKind, u64)> {
 fn points(seed: u64) -> Vec<Plan> {
     let calls = calls(seed);
     let plan =
-        |&(kind, after): &(CallKind, u64), fault: Fault, times: u64| Plan { kind: Some(kind), after, times, fault };
+        |&(kind, after): &(CallKind, u64), fault: CallFault, times: u64| Plan { kind: Some(kind), after, times, fault };
     if std::env::var("QUIPU_IO_ERRORS").is_ok_and(|wanted| wanted == "all") {
         let every = calls.iter().flat_map(|call| {
             faults(call.0).iter().flat_map(move |fault| [1, lasting(*fault)].map(|times| plan(call, *fault, times)))

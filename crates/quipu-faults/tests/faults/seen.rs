@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use quipu_faults::{CallKind, Disk, Fault, Plan, Recording, Rules, Step, Style};
+use quipu_faults::{CallFault, CallKind, Disk, Plan, Recording, Rules, Step, Style};
 use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;
 
@@ -83,7 +83,7 @@ fn every_change_of_every_library_is_recorded() {
 #[test]
 fn every_kind_of_call_can_fail() {
     for kind in CallKind::ALL {
-        for fault in [Fault::Io, Fault::Full, Fault::TooManyFiles] {
+        for fault in [CallFault::Io, CallFault::Full, CallFault::TooManyFiles] {
             let (_place, root) = folder();
             let (recording, _) = Recording::start(&root).unwrap();
             recording.fail(Some(Plan { kind: Some(kind), after: 0, times: 1, fault }));
@@ -94,7 +94,7 @@ fn every_kind_of_call_can_fail() {
         }
     }
     // Interrupted and short calls are repeated by their callers.
-    for fault in [Fault::Interrupted, Fault::Short] {
+    for fault in [CallFault::Interrupted, CallFault::Short] {
         let (_place, root) = folder();
         let (recording, _) = Recording::start(&root).unwrap();
         recording.fail(Some(Plan { kind: Some(CallKind::Write), after: 0, times: 1, fault }));
