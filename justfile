@@ -42,6 +42,18 @@ soak MINUTES="60":
         seed=$((seed + 1)); \
     done
 
+# Make IMAGES images of power failures, and judge each
+power-cut IMAGES="10000":
+    QUIPU_POWER_CUTS={{IMAGES}} cargo test -p quipu-faults --test faults power -- --nocapture
+
+# Fail every system call of a run that does everything, once and from then on
+io-errors:
+    QUIPU_IO_ERRORS=all cargo test -p quipu-faults --test faults errors -- --nocapture
+
+# Plant each serious fault of crates/quipu-testkit/mutants, or the NAMES, in a copy of the source, and run the test that catches it
+mutants *NAMES:
+    python3 crates/quipu-testkit/mutants/run.py {{NAMES}}
+
 # Check that every golden ledger reads and folds as when it was written
 golden:
     cargo test -p quipu-testkit --test ledger golden

@@ -49,9 +49,7 @@ impl FolderVault {
         match rustix::fs::open(&self.root, flags, Mode::empty()) {
             Ok(root) => Ok(Some(root)),
             Err(Errno::NOENT) if create => {
-                use std::os::unix::fs::DirBuilderExt;
-                let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.root);
-                made.map_err(|error| {
+                create_durably(&self.root).map_err(|error| {
                     VaultError::Unavailable(format!("cannot make the folder {}: {error}", self.root.display()))
                 })?;
                 let opened = rustix::fs::open(&self.root, flags, Mode::empty());
@@ -61,6 +59,22 @@ impl FolderVault {
             Err(errno) => Err(fault::of(&self.root, "open", errno)),
         }
     }
+}
+
+/// Creates a folder and its missing parents for this user alone, and makes each name durable.
+fn create_durably(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.is_dir();
+    let mut missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
+    while let Some(folder) = missing.pop() {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        File::open(above).and_then(|above| above.sync_all()).inspect_err(|_| {
+            // Otherwise the next attempt would find the folder and take its name for durable.
+            let _ = std::fs::remove_dir(folder);
+        })?;
+    }
+    Ok(())
 }
 
 impl Vault for FolderVault {
@@ -90,7 +104,11 @@ struct UserFolder {
 /// Creates a folder in another one, durably, and opens it.
 fn made(above: BorrowedFd<'_>, name: &str, place: &Path) -> Result<OwnedFd> {
     match mkdirat(above, name, FOLDER_MODE) {
-        Ok(()) => fsync(above).map_err(|errno| fault::of(place, "make durable", errno))?,
+        Ok(()) => fsync(above).map_err(|errno| {
+            // Otherwise the next attempt would find the folder and take its name for durable.
+            let _ = unlinkat(above, name, AtFlags::REMOVEDIR);
+            fault::of(place, "make durable", errno)
+        })?,
         Err(Errno::EXIST) => {}
         Err(errno) => return Err(fault::of(place, "make", errno)),
     }

@@ -59,14 +59,48 @@ impl KeyFile {
         };
         let mut secret = [0; SECRET];
         self.entropy.fill(&mut secret);
-        // If another process has just created a key, that one is used; a key is never overwritten.
-        let mut file = match private(OpenOptions::new().write(true).create_new(true)).open(&self.path) {
+        // It gets its name once it is complete: a file without a whole key would have to be removed by hand.
+        let partial = self.path.with_extension(format!("{}.partial", std::process::id()));
+        let placed = write_new(&partial, &secret).and_then(|()| place(&partial, &self.path));
+        let removed = fs::remove_file(&partial);
+        match placed {
+            Ok(()) => {}
+            // If another process has just created a key, that one is used; a key is never overwritten.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => return self.read()?.ok_or_else(|| wrong(&error)),
-            other => other.map_err(|error| wrong(&error))?,
-        };
-        let written = file.write_all(format!("{}\n", hex(&secret)).as_bytes()).and_then(|()| file.sync_all());
-        written.and_then(|()| sync_folder(&self.path)).map_err(|error| wrong(&error))?;
+            Err(error) => return Err(wrong(&error)),
+        }
+        match removed {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(wrong(&error)),
+            _ => {}
+        }
+        sync_folder(&self.path).map_err(|error| {
+            // Nothing was signed with it. Otherwise the next attempt would take its name for durable.
+            let _ = fs::remove_file(&self.path);
+            wrong(&error)
+        })?;
         Ok(SigningKey::from_bytes(&secret))
+    }
+}
+
+/// Writes a secret to a new file, durably.
+fn write_new(path: &Path, secret: &[u8; SECRET]) -> std::io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = private(OpenOptions::new().write(true).create_new(true)).open(path)?;
+    file.write_all(format!("{}\n", hex(secret)).as_bytes())?;
+    file.sync_all()
+}
+
+/// Gives a complete file its name, unless there is a file of this name.
+fn place(partial: &Path, path: &Path) -> std::io::Result<()> {
+    match fs::hard_link(partial, path) {
+        // A file system without links.
+        Err(error) if error.kind() != ErrorKind::AlreadyExists && fs::symlink_metadata(path).is_err() => {
+            fs::rename(partial, path)
+        }
+        other => other,
     }
 }
 

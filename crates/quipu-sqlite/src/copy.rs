@@ -142,6 +142,13 @@ fn inspect_open(connection: &Connection, path: &Path) -> Result<(UserId, Head), 
     let fail = |error: rusqlite::Error| fault::of_sqlite(path, "check", &error);
     let user = identify(connection, path)?;
     let verdict: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(fail)?;
+    if fault::is_unread(&verdict) {
+        return Err(StoreError::Unavailable(format!(
+            "{} cannot be read completely: the disk reports an error ({verdict}). Nothing was changed. Check the disk, then \
+             try again",
+            path.display()
+        )));
+    }
     if verdict != "ok" {
         return Err(StoreError::Corrupt(format!(
             "{} is damaged: {verdict}. Nothing was changed. Use another backup",

@@ -160,19 +160,15 @@ impl Folder {
     }
 }
 
-/// Creates a folder and makes its name durable.
+/// Creates a folder with its parents and makes their names durable.
 fn make(path: &Path) -> Result<(), StoreError> {
-    if path.is_dir() {
-        return Ok(());
-    }
-    disk::create_folder(path).map_err(|error| match error.kind() {
+    disk::create_folder_durably(path).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => StoreError::Unavailable(format!(
             "cannot keep memories in {}: it is a file, or lies under one. Choose a folder",
             path.display()
         )),
         _ => fault::of_disk(path, "create the folder", &error),
-    })?;
-    disk::sync_folder(path.parent().unwrap_or(path)).map_err(|error| fault::of_disk(path, "create the folder", &error))
+    })
 }
 
 /// The file name of a user. A short id with only characters that every file system distinguishes is used unchanged;

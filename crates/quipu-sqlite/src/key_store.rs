@@ -36,7 +36,7 @@ impl SqliteKeys {
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         check_sqlite_version()?;
         let path = folder.join(FILE);
-        disk::create_folder(folder).map_err(|error| fault::of_disk(folder, "create", &error))?;
+        disk::create_folder_durably(folder).map_err(|error| fault::of_disk(folder, "create", &error))?;
         match disk::create_file(&path) {
             Ok(file) => drop(file),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}

@@ -47,10 +47,12 @@ pub(crate) fn place(complete: &Path, path: &Path) -> Result<(), StoreError> {
     let on_disk = |error| fault::of_disk(path, "put in place", &error);
     disk::sync_file(complete).map_err(on_disk)?;
     disk::rename(complete, path).map_err(on_disk)?;
-    for folder in [path.parent(), complete.parent()].into_iter().flatten() {
-        disk::sync_folder(folder).map_err(on_disk)?;
-    }
-    Ok(())
+    let folders = [path.parent(), complete.parent()];
+    folders.into_iter().flatten().try_for_each(disk::sync_folder).map_err(|error| {
+        // Otherwise the next attempt would find it in place and take its name for durable.
+        let _ = disk::rename(path, complete);
+        on_disk(error)
+    })
 }
 
 /// Whether a ledger has an older format version.

@@ -50,7 +50,7 @@ pub fn backup(engine: &Engine, users: &[UserId], folder: &Path) -> Result<Manife
     if taken {
         return Err(Error::Refused(format!("{} is not empty; a backup needs a new folder", folder.display())));
     }
-    std::fs::create_dir_all(folder).map_err(|error| io("cannot make the folder", folder, &error))?;
+    create_folders(folder).map_err(|error| io("cannot make the folder", folder, &error))?;
     let mut manifest = Manifest { schema_version: 1, users: Vec::new() };
     for (number, user) in users.iter().enumerate() {
         let open = engine.open(user)?;
@@ -78,6 +78,32 @@ pub fn backup(engine: &Engine, users: &[UserId], folder: &Path) -> Result<Manife
     Ok(manifest)
 }
 
+/// Creates a folder and its missing parents, and makes each name durable.
+fn create_folders(path: &Path) -> std::io::Result<()> {
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.is_dir();
+    let mut missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
+    while let Some(folder) = missing.pop() {
+        std::fs::create_dir(folder)?;
+        sync_parent(folder).inspect_err(|_| {
+            // Otherwise the next attempt would find the folder and take its name for durable.
+            let _ = std::fs::remove_dir(folder);
+        })?;
+    }
+    Ok(())
+}
+
+/// Makes the name of a file or folder durable.
+fn sync_parent(path: &Path) -> std::io::Result<()> {
+    match path.parent() {
+        // Other systems cannot sync a folder.
+        _ if cfg!(not(unix)) => Ok(()),
+        // A name without a folder is in the working directory.
+        Some(folder) if folder.as_os_str().is_empty() => std::fs::File::open(".")?.sync_all(),
+        Some(folder) => std::fs::File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
 /// Writes a temporary file, syncs, renames, and syncs the folder, so that the file is complete or missing.
 pub fn write_durably(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     write_with(std::fs::OpenOptions::new().write(true).create(true).truncate(true), path, bytes)
@@ -100,12 +126,7 @@ fn write_with(options: &std::fs::OpenOptions, path: &Path, bytes: &[u8]) -> std:
     file.sync_all()?;
     drop(file);
     std::fs::rename(&beside, path)?;
-    match path.parent() {
-        // A name without a folder is in the working directory.
-        Some(folder) if folder.as_os_str().is_empty() => std::fs::File::open(".")?.sync_all(),
-        Some(folder) => std::fs::File::open(folder)?.sync_all(),
-        None => Ok(()),
-    }
+    sync_parent(path)
 }
 
 /// Result of restoring one user.

@@ -29,6 +29,20 @@ pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
+/// Creates a folder and its missing parents as [`create_folder`] does, and makes each name durable.
+pub(crate) fn create_folder_durably(path: &Path) -> io::Result<()> {
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.is_dir();
+    let mut missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
+    while let Some(folder) = missing.pop() {
+        create_folder(folder)?;
+        sync_folder(folder.parent().unwrap_or(folder)).inspect_err(|_| {
+            // Otherwise the next attempt would find the folder and take its name for durable.
+            let _ = fs::remove_dir(folder);
+        })?;
+    }
+    Ok(())
+}
+
 /// Creates an empty file that only this user can read.
 ///
 /// # Errors

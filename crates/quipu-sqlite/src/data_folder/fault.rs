@@ -82,9 +82,10 @@ pub(crate) fn of_sqlite(path: &Path, doing: &str, error: &rusqlite::Error) -> St
             "{at} is not a Quipu ledger: it is not an SQLite database, or its first page is damaged. Nothing was changed. \
              Restore a backup, or move the file away if it does not belong there"
         )),
+        // SQLite also reports this if the disk fails to read (`SQLITE_IOERR_CORRUPTFS`).
         ErrorCode::DatabaseCorrupt => StoreError::Corrupt(format!(
-            "could not {doing} the ledger {at}: it is damaged ({error}). Nothing was changed. Keep a copy of the file and \
-             of those beside it, then restore a backup"
+            "could not {doing} the ledger {at}: it is damaged, or the disk cannot read it ({error}). Nothing was changed. \
+             Check the disk and try again. If it stays, keep a copy of the file and of those beside it, then restore a backup"
         )),
         ErrorCode::OutOfMemory
         | ErrorCode::FileLockingProtocolFailed
@@ -101,6 +102,17 @@ pub(crate) fn of_sqlite(path: &Path, doing: &str, error: &rusqlite::Error) -> St
              check; if it confirms the damage, restore a backup"
         )),
     }
+}
+
+/// Whether a check of SQLite found a page that the disk failed to read, which says nothing about the page. It gives the
+/// error code as text.
+pub(crate) fn is_unread(verdict: &str) -> bool {
+    let mut codes = verdict.split("unable to get the page. error code=").skip(1);
+    let number = |text: &str| {
+        let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse::<i32>().ok()
+    };
+    codes.any(|text| number(text).is_some_and(|code| code & 0xff == ffi::SQLITE_IOERR))
 }
 
 /// Whether the disk is full. In this case SQLite has already rolled the transaction back.
@@ -129,5 +141,17 @@ pub(crate) fn of_disk(path: &Path, doing: &str, error: &io::Error) -> StoreError
             "could not {doing} {at}: {error}. Make it writable for this user, or open the store for reading only"
         )),
         _ => StoreError::Unavailable(format!("could not {doing} {at}: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_unread;
+
+    #[test]
+    fn a_page_that_cannot_be_read_is_no_damage() {
+        assert!(is_unread("*** in database main ***\nTree 11 page 11: unable to get the page. error code=8458"));
+        assert!(!is_unread("Tree 11 page 11: unable to get the page. error code=11"));
+        assert!(!is_unread("ok"));
     }
 }

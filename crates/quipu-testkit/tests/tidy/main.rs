@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
+mod planted;
 mod structure;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,8 +57,9 @@ fn table_keys(manifest: &toml::Table, table: &str) -> Vec<String> {
 }
 
 /// The other crates that each crate may depend on, apart from the testkit in its tests.
-const DIRECTIONS: [(&str, &[&str]); 14] = [
+const DIRECTIONS: [(&str, &[&str]); 15] = [
     ("quipu-core", &[]),
+    ("quipu-faults", &[]),
     ("quipu-engine", &["quipu-core"]),
     ("quipu-sqlite", &["quipu-core", "quipu-engine"]),
     ("quipu-encryption", &["quipu-core", "quipu-engine"]),
