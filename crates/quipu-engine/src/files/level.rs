@@ -113,7 +113,9 @@ pub(crate) fn after_erasure(engine: &Engine, open: &OpenMemory, user: &UserId) -
 
 /// Deletes a user's folder. Returns true if there was one.
 pub(crate) fn remove_all(engine: &Engine, user: &UserId) -> Result<bool> {
-    let Some(vault) = super::alone(engine, user, false)? else { return Ok(false) };
+    let Some(mut vault) = super::alone(engine, user, false)? else { return Ok(false) };
+    // Without the page that says how far they go, files left by an interrupted deletion are written anew.
+    vault.remove(&[path(STANDING)?])?;
     vault.remove_all()?;
     Ok(true)
 }

@@ -120,10 +120,7 @@ fn ledger(
     let all = ListOptions { at: When::Now, session: None, kind: None, offset: 0, limit: usize::MAX };
     list(engine, &who, &all).map_err(|error| format!("list: {error}"))?;
     if !found.is_empty() {
-        // Known: a deletion that is cut while it removes the plain files leaves a part of them and the ledger, and only a
-        // rebuild writes the missing ones.
-        let write = if is_replaced { files::rebuild } else { files::level };
-        let report = write(engine, &who, VaultOptions::default()).map_err(|error| format!("files: {error}"))?;
+        let report = files::level(engine, &who, VaultOptions::default()).map_err(|error| format!("files: {error}"))?;
         // Known: pages of an interrupted step may be taken for edited, and are kept as copies. If the memory changed
         // between, their lines are proposed in a review. Nothing is lost.
         let may_propose = matches!(expected.after, After::Anything);
