@@ -25,7 +25,8 @@ pub struct Image {
 impl Image {
     /// The content of a file.
     pub fn file(&self, path: &Path) -> Option<&[u8]> {
-        Some(self.content.get(self.names.get(path)?)?.as_slice())
+        let named = self.names.get(path)?;
+        Some(self.content.get(named).map_or(&[], |bytes| bytes.as_slice()))
     }
 
     /// Writes the image into an empty folder. Files and folders below a folder that is not in the image are left out.

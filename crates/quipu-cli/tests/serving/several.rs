@@ -44,7 +44,7 @@ impl Server {
             "store = \"{store}\"\nmaster_key_file = \"{}\"\n{more}\n[serve]\nserver_name = \"{name}\"\n",
             master.display()
         );
-        fs::write(place.0.path().join(".config/quipu/config.toml"), settings).unwrap();
+        fs::write(place.0.path().join("quipu/config.toml"), settings).unwrap();
         let client = client().tls_certs_only([]).build().unwrap();
         Self { serving: Serving::start(&place), place, client }
     }

@@ -104,11 +104,10 @@ pub(crate) fn before_erasure(
 pub(crate) fn after_erasure(engine: &Engine, open: &OpenMemory, user: &UserId) -> Result<Vec<String>> {
     let _alone = open.files.lock();
     let Some(mut vault) = super::alone(engine, user, false)? else { return Ok(Vec::new()) };
-    let mut removed = edits::kept(vault.as_mut())?;
+    let removed = edits::kept(vault.as_mut())?;
     vault.remove(&removed)?;
     let report = anew(open, user, vault.as_mut())?;
-    let removed = removed.drain(..).map(|path| path.to_string());
-    Ok(report.written.into_iter().chain(report.removed).chain(removed).collect())
+    Ok(report.written.into_iter().chain(report.removed).chain(removed.iter().map(ToString::to_string)).collect())
 }
 
 /// Deletes a user's folder. Returns true if there was one.
@@ -116,8 +115,7 @@ pub(crate) fn remove_all(engine: &Engine, user: &UserId) -> Result<bool> {
     let Some(mut vault) = super::alone(engine, user, false)? else { return Ok(false) };
     // Without the page that says how far they go, files left by an interrupted deletion are written anew.
     vault.remove(&[path(STANDING)?])?;
-    vault.remove_all()?;
-    Ok(true)
+    Ok(vault.remove_all().map(|()| true)?)
 }
 
 /// Buffers files on their way into a folder and skips those that are already there.

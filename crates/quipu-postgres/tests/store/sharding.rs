@@ -54,7 +54,8 @@ fn a_statement_of_a_user_reaches_one_shard() {
     let (mut checked, mut wrong) = (0, Vec::new());
     for path in statements(&root) {
         let name = path.strip_prefix(&root).unwrap().display().to_string();
-        let is_other = WITHOUT_USER.iter().chain(&["migrations", "keys/"]).any(|folder| name.starts_with(folder));
+        let is_other =
+            WITHOUT_USER.iter().chain(&["migrations", "keys/", "user_keys/"]).any(|folder| name.starts_with(folder));
         if is_other || OF_ALL_USERS.contains(&name.as_str()) {
             continue;
         }

@@ -9,7 +9,7 @@ use quipu_engine::{
     Engine, FactOptions, LogOptions, RememberOptions, Utterance, core_at, facts, log, mark, preview_reread, remember,
     reread, revert, verify,
 };
-use quipu_testkit::{MemoryStore, TestEngine};
+use quipu_testkit::{FixedClock, MemoryStore, TestEngine};
 use serde_json::json;
 
 use crate::me;
@@ -66,9 +66,16 @@ fn model(text: &str) -> Vec<(&'static str, &str, Stance)> {
     text.split_once("could live in ").map(|(_, place)| ("likes", place, Stance::Holds)).into_iter().collect()
 }
 
-fn engine(store: &MemoryStore, id: &'static str, read: Read) -> Engine {
-    TestEngine { extractor: Some(Arc::new(Rules { id, read })), ..TestEngine::new(id.bytes().map(u64::from).sum()) }
-        .engine(Box::new(store.clone()))
+/// A store and the clock of its engines.
+struct Told {
+    store: MemoryStore,
+    clock: Arc<FixedClock>,
+}
+
+fn engine(told: &Told, id: &'static str, read: Read) -> Engine {
+    let seed = id.bytes().map(u64::from).sum();
+    TestEngine { extractor: Some(Arc::new(Rules { id, read })), clock: told.clock.clone(), ..TestEngine::new(seed) }
+        .engine(Box::new(told.store.clone()))
 }
 
 fn say(engine: &Engine, text: &str) {
@@ -83,14 +90,14 @@ fn held(engine: &Engine) -> Vec<String> {
     all
 }
 
-fn told() -> MemoryStore {
-    let store = MemoryStore::new();
-    let first = engine(&store, "rules/test/v1", old);
+fn told() -> Told {
+    let told = Told { store: MemoryStore::new(), clock: Arc::new(FixedClock::new()) };
+    let first = engine(&told, "rules/test/v1", old);
     say(&first, "I live in Porto");
     say(&first, "I could live in Rome");
     say(&first, "I worked as a nurse");
     assert_eq!(held(&first), ["lives_in Rome", "works_as nurse"]);
-    store
+    told
 }
 
 #[test]
