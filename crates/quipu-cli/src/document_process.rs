@@ -92,6 +92,9 @@ impl DocumentReader for DocumentProcess {
         if answer.len() as u64 > ANSWER_BYTES_MAX {
             return Err("it has more text than a document should; split it".to_owned());
         }
+        if status.code().is_some_and(|code| code != 0) {
+            return Err(format!("the process that reads it ended before it could ({status})"));
+        }
         if !status.success() {
             return Err(format!(
                 "the process that read it ended ({status}), as it takes too much memory or time; it may be damaged, or made \
@@ -123,6 +126,8 @@ pub(crate) fn run(args: &ReadDocumentArgs) -> Result<ExitCode> {
 fn limit() -> std::io::Result<()> {
     use rustix::process::{Resource, Rlimit, setrlimit};
     let at_most = |limit: u64| Rlimit { current: Some(limit), maximum: Some(limit) };
+    // macOS refuses a limit below what every process has mapped.
+    #[cfg(not(target_os = "macos"))]
     setrlimit(Resource::As, at_most(MEMORY_BYTES_MAX))?;
     setrlimit(Resource::Cpu, at_most(PROCESSOR_SECONDS_MAX))?;
     // It writes no file and leaves no image of its memory.

@@ -26,14 +26,19 @@ pub(crate) fn open_store(
     settings: &EncryptionSettings,
 ) -> Result<Box<dyn LedgerStore>> {
     let (inner, is_on): (Box<dyn LedgerStore>, bool) = match place {
-        StoreSetting::Folder => {
-            (Box::new(SqliteStore::open(folder, StoreOptions::default())?), settings.switch.unwrap_or(false))
-        }
+        StoreSetting::Folder => (
+            Box::new(SqliteStore::open(folder, StoreOptions::default())?),
+            settings.switch.unwrap_or(settings.master.is_some()),
+        ),
         StoreSetting::Postgres(url) => {
             let store = PostgresStore::open(url.secret(), PostgresOptions::default())?;
             let is_on = match settings.switch {
                 Some(is_on) => is_on,
-                None => settings.master.is_some() || !is_in_use(&store)?,
+                // A master key or keys of users that are missing here must not make new users be stored in the clear.
+                None => {
+                    let has_keys = settings.user_keys.is_some() || store.has_user_keys()?;
+                    settings.master.is_some() || has_keys || !is_in_use(&store)?
+                }
             };
             (Box::new(store), is_on)
         }

@@ -100,6 +100,8 @@ impl Keyring {
         if let Some(key) = self.sealing.as_ref().filter(|_| at <= self.valid_to) {
             return Ok(Some(Arc::clone(key)));
         }
+        // Read before the keys: an erasure after this position makes the next write ask again. `at` may lie in the future.
+        let head = ledger.head()?.seq;
         self.reload()?;
         let active = self.listed.iter().rev().find(|key| key.state == UserKeyState::Active).cloned();
         let key = match active {
@@ -110,7 +112,7 @@ impl Keyring {
             }
         };
         self.sealing = Some(Arc::clone(&key));
-        self.valid_to = at;
+        self.valid_to = at.min(head);
         Ok(Some(key))
     }
 

@@ -111,6 +111,10 @@ impl UserLedger for EncryptedLedger<'_> {
         }
         self.ring.reload()?;
         self.ring.refuse_lost(self.inner.get())?;
+        if !self.ring.listed().iter().any(|key| key.state != UserKeyState::Building) {
+            // A key that the erasure retires, so that what is in the clear, or sealed by a builder, is sealed again.
+            self.key(expected)?;
+        }
         // Each attempt has a key of its own: what was written since the one before must not be sealed with it.
         let key = self.ring.make(UserKeyState::Active, Some(event.id))?;
         let sealed = self.ring.seal(&key, event)?;

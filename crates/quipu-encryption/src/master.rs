@@ -80,6 +80,10 @@ impl MasterKeys {
         secret: &Secret,
         entropy: &dyn Entropy,
     ) -> Result<([u8; 8], Vec<u8>), StoreError> {
+        if let Some(path) = &self.file {
+            // Keys are made rarely, and one wrapped by a master key that was removed from the file would be lost.
+            *self.keys.write().unwrap_or_else(PoisonError::into_inner) = read(path)?;
+        }
         let keys = self.keys();
         let master = keys.first().ok_or_else(|| StoreError::Unavailable("there is no master key".to_owned()))?;
         let nonce = fresh_nonce(entropy);
@@ -187,7 +191,7 @@ mod tests {
             user,
             id,
             state: UserKeyState::Active,
-            retired_by: None,
+            retired_by: Vec::new(),
             made_at: Timestamp::UNIX_EPOCH,
             master,
             wrapped,

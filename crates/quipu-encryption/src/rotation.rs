@@ -44,9 +44,11 @@ fn retired(ledger: &mut dyn UserLedger, ring: &mut Keyring) -> Result<Vec<UserKe
     let mut ids = Vec::new();
     for key in ring.listed().to_vec() {
         let is_out_of_use = matches!(key.state, UserKeyState::Retired | UserKeyState::Leaving);
-        let Some(event) = key.retired_by.filter(|_| is_out_of_use) else { continue };
-        if ledger.position_of(event)?.is_some() {
-            ids.push(key.id);
+        for event in key.retired_by.into_iter().filter(|_| is_out_of_use) {
+            if ledger.position_of(event)?.is_some() {
+                ids.push(key.id);
+                break;
+            }
         }
     }
     Ok(ids)
@@ -85,17 +87,32 @@ fn rotate(
         let changes = sealed_again(ring, keys, &current, &batch, &mut old)?;
         for part in changes.chunks(BATCH_CHANGES) {
             hold(ledger, ring, keys, holder)?;
+            check_current(ledger, ring, &current)?;
             ledger.reseal(LEASE, holder, part)?;
         }
         done.changes_resealed += changes.len() as u64;
     }
     hold(ledger, ring, keys, holder)?;
+    check_current(ledger, ring, &current)?;
     old.remove(&current.id);
     let old: Vec<UserKeyId> = old.into_iter().collect();
     keys.store.destroy(ring.user(), &old)?;
     ring.forget(&old);
     done.keys_destroyed = old.len() as u64;
     Ok(done)
+}
+
+/// Fails if a later erasure has retired the key that seals: the lease may have been lost and taken again.
+fn check_current(ledger: &mut dyn UserLedger, ring: &mut Keyring, current: &UserKey) -> Result<(), StoreError> {
+    ring.reload()?;
+    let is_listed = ring.listed().iter().any(|key| key.id == current.id);
+    if is_listed && !retired(ledger, ring)?.contains(&current.id) {
+        return Ok(());
+    }
+    Err(StoreError::Unavailable(format!(
+        "the key of {} was changed again by a later erasure, which seals the rest. Nothing was changed",
+        ring.user()
+    )))
 }
 
 /// Events as they are stored, up to one batch.

@@ -57,10 +57,14 @@ impl EncryptedStore {
 
     fn destroy_if_gone(&self, keys: &UserKeys, user: &UserId) -> Result<(), StoreError> {
         let leaving = ids(keys, user, |state| state == UserKeyState::Leaving)?;
-        if leaving.is_empty() || !self.is_gone(user)? {
+        if leaving.is_empty() {
             return Ok(());
         }
-        keys.store.destroy(user, &leaving)
+        if self.is_gone(user)? {
+            return keys.store.destroy(user, &leaving);
+        }
+        // The deletion did not happen.
+        keys.store.mark(user, &leaving, UserKeyState::Active)
     }
 
     fn is_gone(&self, user: &UserId) -> Result<bool, StoreError> {
@@ -74,8 +78,8 @@ impl EncryptedStore {
     /// Destroys the keys of a user whose ledger was removed: those known before, and, if there is no new ledger, those that
     /// a writer made meanwhile for the one that is gone.
     fn destroy_all(&self, keys: &UserKeys, user: &UserId, mut leaving: Vec<UserKeyId>) -> Result<(), StoreError> {
-        // Listed before the look: a new ledger is there before its first key is made.
-        let now = ids(keys, user, |_| true)?;
+        // Listed before the look: a new ledger is there before its first key is made, apart from one that is being built.
+        let now = ids(keys, user, |state| state != UserKeyState::Building)?;
         if self.is_gone(user)? {
             leaving.extend(now);
         }
@@ -169,7 +173,8 @@ impl LedgerStore for EncryptedStore {
         let leaving: Vec<UserKeyId> = held.iter().map(|key| key.id).collect();
         keys.store.mark(user, &leaving, UserKeyState::Leaving)?;
         if let Err(error) = self.inner.remove(user, expected) {
-            if matches!(error, StoreError::Conflict { .. }) {
+            // Unless the answer was lost.
+            if matches!(self.is_gone(user), Ok(false)) {
                 for state in UserKeyState::ALL {
                     let before: Vec<UserKeyId> =
                         held.iter().filter(|key| key.state == state).map(|key| key.id).collect();

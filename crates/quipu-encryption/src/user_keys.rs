@@ -43,7 +43,7 @@ impl UserKeys {
             user: key.user.clone(),
             id: key.id,
             state,
-            retired_by: None,
+            retired_by: Vec::new(),
             made_at: self.clock.now(),
             master,
             wrapped,

@@ -62,6 +62,16 @@ impl PostgresStore {
         Ok(answers.iter().flatten().next().is_some())
     }
 
+    /// Whether the database has a store of users' keys.
+    ///
+    /// # Errors
+    /// As every call that reads.
+    pub fn has_user_keys(&self) -> Result<bool, StoreError> {
+        let step = Step::new(include_str!("sql/user_keys_schema.sql"), []);
+        let answers = self.database.repeat(Access::Read, WHOLE_STORE, "look at", &[step])?;
+        Ok(answers.iter().flatten().next().is_some())
+    }
+
     /// Fence and position of a user's live ledger.
     fn live(&self, user: &UserId) -> Result<Option<(Uuid, Seq)>, StoreError> {
         let name = user.as_str();

@@ -36,11 +36,10 @@ impl UserKeyStore for MemoryUserKeys {
         if held.iter().any(|other| (&other.user, other.id) == (&key.user, key.id)) {
             return Err(StoreError::Exists("there is a key with this id already".to_owned()));
         }
-        if retired_by.is_some() {
-            for other in held.iter_mut().filter(|other| other.user == key.user) {
-                if other.state != UserKeyState::Building {
-                    (other.state, other.retired_by) = (UserKeyState::Retired, retired_by);
-                }
+        for other in held.iter_mut().filter(|other| other.user == key.user && retired_by.is_some()) {
+            other.retired_by.extend(retired_by);
+            if other.state != UserKeyState::Building {
+                other.state = UserKeyState::Retired;
             }
         }
         held.push(key.clone());
@@ -67,7 +66,8 @@ impl UserKeyStore for MemoryUserKeys {
 
     fn mark(&self, user: &UserId, ids: &[UserKeyId], state: UserKeyState) -> Result<(), StoreError> {
         for key in self.held().iter_mut().filter(|key| key.user == *user && ids.contains(&key.id)) {
-            key.state = state;
+            let is_retired = state == UserKeyState::Active && !key.retired_by.is_empty();
+            key.state = if is_retired { UserKeyState::Retired } else { state };
         }
         Ok(())
     }

@@ -58,12 +58,14 @@ impl DecisionDraft<'_> {
         is_stated && self.is_about(&claim.candidate, fact) || claim.target == Some(fact.id)
     }
 
-    /// True if a candidate has the fact's value; a remark also if it shares words with the fact.
+    /// True if a candidate has the fact's value; a remark also if it shares words with the fact. The fact may have been
+    /// recorded of "my mom" before her name was known, or after.
     fn is_about(&self, candidate: &FactCandidate, fact: &Fact) -> bool {
         let predicate = self.case.predicates.get(&candidate.predicate);
         let own = self.case.evidence(&candidate.span);
         let overlaps = |place: &Evidence| place.start < own.end && own.start < place.end;
-        slot_of(predicate, candidate) == fact.slot
+        let is_in_slot = |candidate: &FactCandidate| slot_of(predicate, candidate) == fact.slot;
+        (is_in_slot(candidate) || is_in_slot(&self.told_apart(candidate)))
             && (same_value(&candidate.object, &fact.object)
                 || candidate.predicate == REMARK && fact.evidence.iter().any(overlaps))
     }

@@ -61,6 +61,8 @@ impl LeaseKeeper {
             clock: Arc::clone(clock),
             used_at: clock.now(),
         };
+        // The thread wakes for the first lease only: it would wait anew whenever it is woken.
+        let is_first = table.held.is_empty();
         table.held.insert(number, held);
         if !table.has_thread {
             let inner = Arc::clone(&self.0);
@@ -69,7 +71,9 @@ impl LeaseKeeper {
             table.has_thread = spawned.is_ok();
         }
         drop(table);
-        self.0.changed.notify_all();
+        if is_first {
+            self.0.changed.notify_all();
+        }
         number
     }
 

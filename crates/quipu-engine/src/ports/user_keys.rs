@@ -57,8 +57,8 @@ pub struct WrappedKey {
     pub id: UserKeyId,
     /// What it is used for.
     pub state: UserKeyState,
-    /// The event whose append is the end of its use, if it was retired.
-    pub retired_by: Option<EventId>,
+    /// Events whose append is the end of its use: of each attempt of an erasure, of which at most one is recorded.
+    pub retired_by: Vec<EventId>,
     /// When it was made.
     pub made_at: Timestamp,
     /// Name of the master key that wraps it.
@@ -69,8 +69,8 @@ pub struct WrappedKey {
 
 /// A store of wrapped keys.
 pub trait UserKeyStore: Send + Sync {
-    /// Stores a new key. With `retired_by`, every other key of the user except those in the state `Building` is retired by
-    /// that event, in the same step.
+    /// Stores a new key. With `retired_by`, every other key of the user is retired by that event too, in the same step. Keys in
+    /// the state `Building` keep their state and get the event.
     ///
     /// # Errors
     /// `Exists` if the user has another key with this id.
@@ -82,7 +82,8 @@ pub trait UserKeyStore: Send + Sync {
     /// The users with a key in a state, or with any key, in order.
     fn users(&self, state: Option<UserKeyState>) -> Result<Vec<UserId>, StoreError>;
 
-    /// Changes the state of keys. Keys that are gone are ignored.
+    /// Changes the state of keys. Keys that are gone are ignored. A key with events that retired it becomes `Retired` where
+    /// `Active` is asked for.
     fn mark(&self, user: &UserId, ids: &[UserKeyId], state: UserKeyState) -> Result<(), StoreError>;
 
     /// Replaces the wrapping of a key, if it still is `from`. Returns false if it is not.

@@ -1,6 +1,6 @@
 //! Reads recorded sources again with the current rules.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use quipu_core::Memory;
 use quipu_core::difference::{Difference, difference};
@@ -128,7 +128,7 @@ impl Found {
         before_slow_call("the extractor");
         let mut found = self.page.read(extractor)?;
         // Facts are compared within an event, so what is read must fit into one.
-        if found.facts.len() <= CANDIDATES_PER_EVENT {
+        if found.facts.len().max(self.older.len()) <= CANDIDATES_PER_EVENT {
             found.misread.extend(&self.older);
         }
         Ok(found)
@@ -144,22 +144,20 @@ struct Outdated {
 }
 
 impl Outdated {
-    /// Finds the readings of extractors whose id has the same first part, up to `/`, as the current one's.
+    /// Finds the readings of older versions of the current extractor, and the sources that unrelated ones have read.
     fn of(open: &OpenMemory, current: &str) -> Result<Self> {
-        let family = |reader: &str| reader.split('/').next().map(str::to_owned);
-        let own = family(current);
         let mut found = Self { events: BTreeSet::new(), read_by_others: BTreeSet::new() };
         let head = open.read().memory.seq();
         scan::events(open.writer()?.ledger.as_mut(), 1..=head, &mut |event| {
             let rationale = event.header.rationale.as_deref();
             let Some(reader) = rationale.and_then(|why| why.strip_prefix(READ_BY)) else { return };
-            if family(reader) != own {
+            if is_unrelated(reader, current) {
                 let drawn = event.changes.iter().flatten().filter_map(|change| match change {
                     Change::Drawn(drawn) => Some(drawn.needs()),
                     _ => None,
                 });
                 found.read_by_others.extend(drawn.flatten());
-            } else if reader != current {
+            } else if is_older(reader, current) {
                 found.events.insert(event.header.seq);
             }
         })?;
@@ -175,5 +173,54 @@ impl Outdated {
         let here = items.facts().filter(|fact| fact.is_active() && fact.evidence.iter().any(|at| at.source == source));
         let by_older = here.filter(|fact| items.made_by(fact.id).is_some_and(|seq| self.events.contains(&seq)));
         by_older.map(|fact| fact.id).filter(|&id| memory.marks(id) == Marks::default()).collect()
+    }
+}
+
+/// The parts of an extractor's id with their versions: `rules/en/v2 learned/v2` has `rules/en` and `learned`, both in
+/// version 2. A part without a version has 0.
+fn parts(id: &str) -> BTreeMap<&str, u32> {
+    let part = |part| match str::rsplit_once(part, "/v") {
+        Some((name, version)) => version.parse().map_or((part, 0), |version| (name, version)),
+        None => (part, 0),
+    };
+    id.split(' ').map(part).collect()
+}
+
+/// True if an extractor is an older version of the current one: that one has all of its parts, none in an older version
+/// and one in a newer. An extractor without a part (remarks are switched off) reads less, and is not newer for that.
+fn is_older(reader: &str, current: &str) -> bool {
+    let (older, newer) = (parts(reader), parts(current));
+    let is_kept = |(name, version): (&&str, &u32)| newer.get(name).is_some_and(|newer| newer >= version);
+    older.iter().all(is_kept) && older.iter().any(|(name, version)| newer.get(name) > Some(version))
+}
+
+/// True if two extractors have no part in common.
+fn is_unrelated(reader: &str, current: &str) -> bool {
+    let current = parts(current);
+    !parts(reader).keys().any(|name| current.contains_key(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_older_extractor_has_the_same_parts_in_older_versions() {
+        let current = "rules/en/v2 learned/v2";
+        for (reader, older, unrelated) in [
+            ("rules/en/v1 learned/v2", true, false),
+            ("rules/en/v2 learned/v1", true, false),
+            ("rules/en/v1", true, false),
+            ("rules/en/v2", false, false),
+            (current, false, false),
+            ("rules/en/v1 learned/v3", false, false),
+            ("rules/de/v1", false, true),
+            ("openai/gpt reader/v1", false, true),
+            ("mine", false, true),
+        ] {
+            assert_eq!((is_older(reader, current), is_unrelated(reader, current)), (older, unrelated), "{reader}");
+        }
+        assert!(!is_older(current, "rules/en/v2"), "remarks were switched off");
+        assert!(!is_older(current, "rules/en/v3"), "remarks were switched off");
     }
 }

@@ -21,7 +21,6 @@ use crate::error::{Error, Result};
 use crate::memory::{OpenMemory, State, index};
 use crate::memory::{Progress, Watch, checkpoint};
 use crate::memory::{Receipt, commit};
-use crate::ports::Document;
 use crate::process::understand::{self, Cause};
 use crate::process::unread::{self, WORDS_ONLY};
 use crate::sessions::episodes;
@@ -227,9 +226,20 @@ impl Run<'_> {
         let mut read = import::Report::default();
         let outcome = match format.document() {
             Some(kind) => {
-                let document = documents::read(self.engine, kind, stream)
-                    .map_err(|why| Error::Invalid(format!("{place}: {why}")))?;
-                self.left_out(&document);
+                let document = match documents::read(self.engine, kind, stream) {
+                    Ok(document) => document,
+                    // An unreadable document does not stop the import of the others.
+                    Err(why) if one_of_many => {
+                        read.notice(place, format!("{why}; it was skipped"));
+                        read.leave_out("documents that cannot be read", 1);
+                        self.note(read);
+                        return Ok(());
+                    }
+                    Err(why) => return Err(Error::Invalid(format!("{place}: {why}"))),
+                };
+                for (what, count) in &document.left_out {
+                    read.leave_out(what.clone(), *count);
+                }
                 let named = (name, self.options.own_words);
                 import::read_document(&document, named, &mut read, &mut |batch| self.take(batch, watch))
             }
@@ -256,13 +266,6 @@ impl Run<'_> {
         outcome
     }
 
-    /// Counts what the reader of a document left out.
-    fn left_out(&mut self, document: &Document) {
-        for (what, count) in &document.left_out {
-            *self.report.left_out.entry(what.clone().into()).or_default() += count;
-        }
-    }
-
     /// Whether facts are extracted: from documents only if they are the user's own words.
     fn extracts(&self) -> bool {
         self.options.extract && (self.options.own_words || self.format.document().is_none())
@@ -279,7 +282,7 @@ impl Run<'_> {
         }
         self.report.notices_more += read.notices_more;
         for (reason, count) in read.left_out {
-            *self.report.left_out.entry(reason.into()).or_default() += count;
+            *self.report.left_out.entry(reason).or_default() += count;
         }
     }
 

@@ -337,7 +337,7 @@ fn an_element_over_the_bound_ends_the_import() {
 fn what_no_source_can_hold_is_counted() {
     let memories = json!([{"memory": "a\u{0}b"}, {"memory": "same"}, {"memory": "same"}, {"memory": "\u{1b}[31mred"}]);
     let outcome = run(ImportFormat::Mem0, memories.to_string().as_bytes());
-    let left_out: Vec<_> = outcome.report.left_out.iter().map(|(reason, count)| (*reason, *count)).collect();
+    let left_out: Vec<_> = outcome.report.left_out.iter().map(|(reason, count)| (reason.as_ref(), *count)).collect();
     assert_eq!(left_out, [("repetitions", 1), ("texts with the character U+0000", 1)]);
     assert_eq!(outcome.report.sources, 2);
 }

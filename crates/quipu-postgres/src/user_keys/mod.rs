@@ -54,7 +54,7 @@ impl UserKeyStore for PostgresUserKeys {
                 (&user as _, Type::TEXT),
                 (&id as _, Type::BYTEA),
                 (&state as _, Type::TEXT),
-                (&key.retired_by as _, Type::UUID),
+                (&key.retired_by as _, Type::UUID_ARRAY),
                 (&made_at as _, Type::INT8),
                 (&master as _, Type::BYTEA),
                 (&key.wrapped as _, Type::BYTEA),

@@ -99,11 +99,14 @@ impl SqliteUserKeys {
         let (Some(state), Ok(made_at)) = (UserKeyState::named(&state), Timestamp::from_microsecond(row.get(3)?)) else {
             return Ok(Err(wrong()));
         };
+        let events: String = row.get(2)?;
+        let events = events.as_bytes().chunks(32).map(|event| EventId::try_parse_ascii(event).ok());
+        let Some(retired_by) = events.collect::<Option<Vec<EventId>>>() else { return Ok(Err(wrong())) };
         Ok(Ok(WrappedKey {
             user: user.clone(),
             id: row.get(0)?,
             state,
-            retired_by: row.get::<_, Option<[u8; 16]>>(2)?.map(EventId::from_bytes),
+            retired_by,
             made_at,
             master: row.get(4)?,
             wrapped: row.get(5)?,
@@ -117,7 +120,7 @@ impl UserKeyStore for SqliteUserKeys {
             if let Some(event) = retired_by {
                 transaction.execute(
                     include_str!("../sql/user_keys/retire.sql"),
-                    params![key.user.as_str(), event.as_bytes()],
+                    params![key.user.as_str(), event.simple().to_string()],
                 )?;
             }
             let place: i64 = transaction.query_row(
@@ -131,7 +134,7 @@ impl UserKeyStore for SqliteUserKeys {
                     key.user.as_str(),
                     key.id,
                     key.state.as_str(),
-                    key.retired_by.as_ref().map(EventId::as_bytes),
+                    key.retired_by.iter().map(|event| event.simple().to_string()).collect::<String>(),
                     key.made_at.as_microsecond(),
                     place
                 ],
@@ -225,7 +228,7 @@ mod tests {
             user: UserId::parse(user).unwrap(),
             id: [number; 8],
             state: UserKeyState::Active,
-            retired_by: None,
+            retired_by: Vec::new(),
             made_at: Timestamp::UNIX_EPOCH,
             master: [1; 8],
             wrapped,

@@ -11,7 +11,7 @@ fn key(user: &UserId, id: u8, made_at: i64) -> WrappedKey {
         user: user.clone(),
         id: [id; 8],
         state: UserKeyState::Active,
-        retired_by: None,
+        retired_by: Vec::new(),
         made_at: Timestamp::from_microsecond(made_at).unwrap(),
         master: [200 + id; 8],
         wrapped: vec![id; 72],
@@ -43,12 +43,12 @@ fn retires(keys: &dyn UserKeyStore, again: &dyn UserKeyStore) {
     let event = EventId::from_bytes([7; 16]);
     let next = key(&me(), 3, 30);
     keys.put(&next, Some(event)).unwrap();
-    let states: Vec<(UserKeyId, UserKeyState, Option<EventId>)> =
+    let states: Vec<(UserKeyId, UserKeyState, Vec<EventId>)> =
         again.of_user(&me()).unwrap().into_iter().map(|key| (key.id, key.state, key.retired_by)).collect();
     let expected = [
-        ([2; 8], UserKeyState::Building, None),
-        ([1; 8], UserKeyState::Retired, Some(event)),
-        ([3; 8], UserKeyState::Active, None),
+        ([2; 8], UserKeyState::Building, vec![event]),
+        ([1; 8], UserKeyState::Retired, vec![event]),
+        ([3; 8], UserKeyState::Active, vec![]),
     ];
     assert_eq!(states, expected);
     assert_eq!(again.users(Some(UserKeyState::Retired)).unwrap(), [me()]);
@@ -57,7 +57,18 @@ fn retires(keys: &dyn UserKeyStore, again: &dyn UserKeyStore) {
     assert_eq!(again.of_user(&me()).unwrap()[2].state, UserKeyState::Active);
     again.mark(&me(), &[[1; 8]], UserKeyState::Leaving).unwrap();
     let marked = &keys.of_user(&me()).unwrap()[1];
-    assert_eq!((marked.state, marked.retired_by), (UserKeyState::Leaving, Some(event)), "the event stays");
+    assert_eq!((marked.state, marked.retired_by.clone()), (UserKeyState::Leaving, vec![event]), "the event stays");
+    // Nothing takes a retirement back: a second attempt adds its event, and a retired key does not become active.
+    let second = EventId::from_bytes([8; 16]);
+    keys.put(&key(&me(), 4, 40), Some(second)).unwrap();
+    again.mark(&me(), &[[1; 8], [2; 8], [4; 8]], UserKeyState::Active).unwrap();
+    let states: Vec<(UserKeyState, Vec<EventId>)> =
+        keys.of_user(&me()).unwrap().into_iter().map(|key| (key.state, key.retired_by)).collect();
+    let retired = |events: &[EventId]| (UserKeyState::Retired, events.to_vec());
+    let expected =
+        [retired(&[event, second]), retired(&[event, second]), retired(&[second]), (UserKeyState::Active, vec![])];
+    assert_eq!(states, expected);
+    keys.destroy(&me(), &[[4; 8]]).unwrap();
 }
 
 fn rewraps(keys: &dyn UserKeyStore, again: &dyn UserKeyStore) {

@@ -9,6 +9,7 @@ use quipu_engine::{
     Engine, FactOptions, LogOptions, RememberOptions, Utterance, core_at, facts, log, mark, preview_reread, remember,
     reread, revert, verify,
 };
+use quipu_models::{RULES_EN, RuleExtractor};
 use quipu_testkit::{FixedClock, MemoryStore, TestEngine};
 use serde_json::json;
 
@@ -160,4 +161,28 @@ fn what_a_person_marked_or_rules_of_the_same_version_read_is_kept() {
     let same = self::engine(&store, "rules/test/v1", new);
     // Then nothing is withdrawn
     assert!(preview_reread(&same, &me()).unwrap().difference.is_empty());
+}
+
+#[test]
+fn what_both_versions_read_of_somebody_named_by_a_relation_is_kept() {
+    let told = Told { store: MemoryStore::new(), clock: Arc::new(FixedClock::new()) };
+    let engine = |id: &str| {
+        let rules = Arc::new(RuleExtractor::new(id, RULES_EN));
+        TestEngine { extractor: Some(rules), clock: told.clock.clone(), ..TestEngine::new(id.len() as u64) }
+            .engine(Box::new(told.store.clone()))
+    };
+    let first = engine("rules/en/v1");
+    say(&first, "My mom's name is Ana.");
+    say(&first, "My mom lives in Porto.");
+    say(&first, "My sister lives in Lyon.");
+    say(&first, "My sister's name is Inês.");
+    let before = held(&first);
+    assert!(
+        before.contains(&"lives_in Porto".to_owned()) && before.contains(&"lives_in Lyon".to_owned()),
+        "{before:?}"
+    );
+    let second = engine("rules/en/v10");
+    assert!(preview_reread(&second, &me()).unwrap().difference.is_empty());
+    reread(&second, &me()).unwrap();
+    assert_eq!(held(&second), before);
 }

@@ -15,7 +15,7 @@ use crate::app;
 use crate::commands::maintain::next;
 use crate::global::Global;
 use crate::output::Printer;
-use crate::settings::{self, Settings};
+use crate::settings::{self, ModelRole, Settings};
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
@@ -193,13 +193,21 @@ pub(super) fn run(mut global: Global, printer: &Printer, args: &InitArgs) -> Res
         }
     }
     let next = if args.dry_run { Vec::new() } else { next::after_setup(&settings) };
+    let reads = settings.models.iter().find(|set| set.role == ModelRole::Extractor);
+    if matches!(model, ModelChoice::None) && !settings.models.is_empty() {
+        printer
+            .hint("language models are configured already and stay so; remove [models] from the settings to use none");
+    }
     let report = InitReport {
         data_dir: settings.data_dir.clone(),
         config: file.path().to_owned(),
         changed: before != after,
         dry_run: args.dry_run,
         diff,
-        model: settings.models.first().map(|model| model.endpoint.model.clone()),
+        model: match (&model, args.dry_run) {
+            (ModelChoice::Named { name, .. }, true) => Some(name.clone()),
+            _ => reads.map(|set| set.endpoint.model.clone()),
+        },
         clients,
         failed,
         next,

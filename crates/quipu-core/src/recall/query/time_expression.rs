@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp, ToSpan};
+use jiff::{SignedDuration, Span, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::recall::index::tokens::words;
@@ -116,12 +116,12 @@ impl DayExpression {
 
 fn away(today: Date, count: i64, unit: Unit) -> Option<Date> {
     let span = match unit {
-        Unit::Day => count.days(),
-        Unit::Week => count.weeks(),
-        Unit::Month => count.months(),
-        Unit::Year => count.years(),
+        Unit::Day => Span::new().try_days(count),
+        Unit::Week => Span::new().try_weeks(count),
+        Unit::Month => Span::new().try_months(count),
+        Unit::Year => Span::new().try_years(count),
     };
-    today.checked_add(span).ok()
+    today.checked_add(span.ok()?).ok()
 }
 
 impl FromStr for TimeExpression {

@@ -1,5 +1,6 @@
 //! Report of an import: counts, and what was skipped or repaired.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -40,7 +41,7 @@ pub struct Report {
     /// Number of further notices.
     pub notices_more: u64,
     /// What was left out, counted by reason. Some of it is also in the notices.
-    pub left_out: BTreeMap<&'static str, u64>,
+    pub left_out: BTreeMap<Cow<'static, str>, u64>,
 }
 
 impl Report {
@@ -53,9 +54,9 @@ impl Report {
     }
 
     /// Counts something that was not imported. Reasons are plural nouns that follow a number.
-    pub(crate) fn leave_out(&mut self, reason: &'static str, count: u64) {
+    pub(crate) fn leave_out(&mut self, reason: impl Into<Cow<'static, str>>, count: u64) {
         if count > 0 {
-            *self.left_out.entry(reason).or_default() += count;
+            *self.left_out.entry(reason.into()).or_default() += count;
         }
     }
 

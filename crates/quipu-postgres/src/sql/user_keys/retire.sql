@@ -1,1 +1,5 @@
-UPDATE quipu_keys.user_keys SET state = 'retired', retired_by = $2 WHERE user_id = $1 AND state <> 'building'
+UPDATE quipu_keys.user_keys
+SET state = CASE WHEN state = 'building' THEN state ELSE 'retired' END,
+    -- Once, also if it is repeated after a lost answer.
+    retired_by = CASE WHEN $2 = ANY (retired_by) THEN retired_by ELSE retired_by || $2 END
+WHERE user_id = $1

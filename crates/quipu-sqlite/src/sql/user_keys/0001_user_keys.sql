@@ -20,7 +20,7 @@ CREATE TABLE key (
     user       TEXT    NOT NULL,
     id         BLOB    NOT NULL CHECK (length(id) = 8),
     state      TEXT    NOT NULL,
-    retired_by BLOB CHECK (length(retired_by) = 16), -- an event
+    retired_by TEXT    NOT NULL CHECK (length(retired_by) % 32 = 0), -- events, 32 hexadecimal digits each
     made_at    INTEGER NOT NULL, -- microseconds since 1970
     place      INTEGER NOT NULL UNIQUE REFERENCES secret (place),
     PRIMARY KEY (user, id)

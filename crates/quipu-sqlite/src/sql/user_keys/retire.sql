@@ -1,1 +1,1 @@
-UPDATE key SET state = 'retired', retired_by = ?2 WHERE user = ?1 AND state <> 'building'
+UPDATE key SET state = iif(state = 'building', state, 'retired'), retired_by = retired_by || ?2 WHERE user = ?1

@@ -9,7 +9,7 @@ CREATE TABLE quipu_keys.user_keys (
     user_id    text   COLLATE "C" NOT NULL,
     id         bytea  NOT NULL CHECK (length(id) = 8),
     state      text   NOT NULL,
-    retired_by uuid,            -- an event
+    retired_by uuid[] NOT NULL, -- events
     made_at    bigint NOT NULL, -- microseconds since 1970
     master     bytea  NOT NULL CHECK (length(master) = 8), -- name of the master key
     wrapped    bytea  NOT NULL,
