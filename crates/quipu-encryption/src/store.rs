@@ -57,14 +57,10 @@ impl EncryptedStore {
 
     fn destroy_if_gone(&self, keys: &UserKeys, user: &UserId) -> Result<(), StoreError> {
         let leaving = ids(keys, user, |state| state == UserKeyState::Leaving)?;
-        if leaving.is_empty() {
+        if leaving.is_empty() || !self.is_gone(user)? {
             return Ok(());
         }
-        if self.is_gone(user)? {
-            return keys.store.destroy(user, &leaving);
-        }
-        // The deletion did not happen.
-        keys.store.mark(user, &leaving, UserKeyState::Active)
+        keys.store.destroy(user, &leaving)
     }
 
     fn is_gone(&self, user: &UserId) -> Result<bool, StoreError> {

@@ -7,7 +7,6 @@ use quipu_core::ledger::Verifier;
 use quipu_encryption::{EncryptedStore, MasterKeys, UserKeys, new_master_key, rewrap};
 use quipu_engine::ports::{
     Checkpoint, Clock, KeyRotation, LeaseRequest, LedgerStore, Projection, StoreError, UserKeyState, UserKeyStore,
-    WrappedKey,
 };
 use quipu_testkit::{FixedClock, Sample, SeededEntropy};
 
@@ -83,25 +82,6 @@ fn a_server_that_saved_a_position_asks_for_the_key_again_after_an_erasure() {
     open.append(4, std::slice::from_ref(&next)).unwrap();
     assert_eq!(everything(other.as_mut()).unwrap()[4], next);
     assert_eq!(everything(place.process(3).open(&me(), false).unwrap().as_mut()).unwrap()[4], next);
-}
-
-#[test]
-fn of_two_attempts_of_an_erasure_the_recorded_one_ends_the_key() {
-    let place = Place::default();
-    let (one, two) = (place.process(1), place.process(2));
-    let (mut sample, _) = filled(&one);
-    let before = place.raw();
-    let lost = sample.clone().erase(&[at(1)]).unwrap();
-    let erasure = sample.erase(&[at(1)]).unwrap();
-    assert_ne!(lost.id, erasure.id);
-    let (mut open, mut other) = (one.open(&me(), false).unwrap(), two.open(&me(), false).unwrap());
-    open.erase(3, &[at(1)], &erasure).unwrap();
-    // The other one retired the same keys, and was not recorded.
-    let late = place.keys.of_user(&me()).unwrap().pop().unwrap();
-    place.keys.put(&WrappedKey { id: [77; 8], ..late }, Some(lost.id)).unwrap();
-    assert!(matches!(other.erase(3, &[at(1)], &lost), Err(StoreError::Conflict { .. })));
-    assert!(open.finish_erasures().unwrap().is_some_and(|done| done.keys_destroyed >= 1));
-    assert!(!place.opens(&before));
 }
 
 #[test]
