@@ -67,7 +67,7 @@ impl PostgresStore {
     /// # Errors
     /// As every call that reads.
     pub fn has_user_keys(&self) -> Result<bool, StoreError> {
-        let step = Step::new(include_str!("sql/user_keys_schema.sql"), []);
+        let step = Step::new(include_str!("sql/schema/has_user_keys.sql"), []);
         let answers = self.database.repeat(Access::Read, WHOLE_STORE, "look at", &[step])?;
         Ok(answers.iter().flatten().next().is_some())
     }

@@ -16,7 +16,7 @@ pub(crate) fn statements(folder: &Path) -> Vec<PathBuf> {
 /// Statements about transactions, the schema and the register of servers, which concern no user's rows.
 pub(crate) const WITHOUT_USER: [&str; 3] = ["transaction", "schema", "servers"];
 /// Statements that list rows of all users: they read names and nothing else.
-pub(crate) const OF_ALL_USERS: [&str; 4] = ["users.sql", "abandoned.sql", "any_user.sql", "user_keys_schema.sql"];
+pub(crate) const OF_ALL_USERS: [&str; 3] = ["users.sql", "abandoned.sql", "any_user.sql"];
 
 #[test]
 fn every_statement_names_the_user() {
