@@ -237,9 +237,7 @@ impl Run<'_> {
                     }
                     Err(why) => return Err(Error::Invalid(format!("{place}: {why}"))),
                 };
-                for (what, count) in &document.left_out {
-                    read.leave_out(what.clone(), *count);
-                }
+                document.left_out.iter().for_each(|(what, count)| read.leave_out(what.clone(), *count));
                 let named = (name, self.options.own_words);
                 import::read_document(&document, named, &mut read, &mut |batch| self.take(batch, watch))
             }
