@@ -18,3 +18,17 @@ mod pasted;
 mod place;
 mod serve;
 mod updates;
+
+use place::Place;
+
+/// Runs a command and checks the exit code and pieces of what is printed on both streams.
+#[track_caller]
+fn check(place: &Place, args: &[&str], code: i32, pieces: &[&str]) -> String {
+    let output = place.run(args);
+    let printed = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {printed}");
+    for piece in pieces {
+        assert!(printed.contains(piece), "{args:?}: no {piece:?} in {printed}");
+    }
+    printed
+}

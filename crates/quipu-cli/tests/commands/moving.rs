@@ -1,18 +1,7 @@
 //! `quipu move`: ledgers and API keys in another store.
 
+use crate::check;
 use crate::place::Place;
-
-/// Runs and checks the exit code and pieces of what is printed on both streams.
-#[track_caller]
-fn check(place: &Place, args: &[&str], code: i32, pieces: &[&str]) -> String {
-    let output = place.run(args);
-    let printed = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert_eq!(output.status.code(), Some(code), "{args:?}: {printed}");
-    for piece in pieces {
-        assert!(printed.contains(piece), "{args:?}: no {piece:?} in {printed}");
-    }
-    printed
-}
 
 #[test]
 fn ledgers_and_keys_move_to_another_folder() {
