@@ -44,12 +44,14 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "Mem0SearchRequest")]
 struct Search {
+    #[schemars(length(min = 1))]
     query: String,
     /// Entities and conditions: `{"user_id": "ines"}`, `{"AND": […]}`.
     filters: Option<Value>,
     #[serde(flatten)]
     ids: Ids,
     #[serde(alias = "limit")]
+    #[schemars(range(min = 1, max = limit::RECALL_K_MAX))]
     top_k: Option<usize>,
     /// Minimum score. Without it the best memories are returned whatever their score.
     threshold: Option<f32>,
