@@ -63,17 +63,13 @@ pub(crate) fn write_checkpoint(ledger: &PostgresLedger, checkpoint: &Checkpoint)
     blobs.sort_by(|one, other| one.name.cmp(&other.name));
     let kept = checkpoint.snapshots_kept.max(1) as i64;
     let mut steps = vec![ledger.step(include_str!("sql/lock_shared.sql"), [])];
-    let claim = checkpoint.lease.as_ref().map(|claim| (&claim.name, claim.holder.cast_signed()));
-    if let Some((name, holder)) = &claim {
-        let values = [(name as _, Type::TEXT), (holder as _, Type::INT8)];
-        steps.push(ledger.step(include_str!("sql/lock_lease.sql"), values));
+    let lease = checkpoint.lease.as_ref().map(|claim| &claim.name);
+    let holder = checkpoint.lease.as_ref().map(|claim| claim.holder.cast_signed());
+    let claim = [(&lease as _, Type::TEXT), (&holder as _, Type::INT8)];
+    if lease.is_some() {
+        steps.push(ledger.step(include_str!("sql/lock_lease.sql"), claim.clone()));
     }
-    for blob in &blobs {
-        match &claim {
-            Some((name, holder)) => blob.put_leased(ledger, &level, (name, holder), &mut steps),
-            None => blob.put(ledger, &level, &mut steps),
-        }
-    }
+    blobs.iter().for_each(|blob| blob.put(ledger, &level, &claim, &mut steps));
     if checkpoint.snapshot.is_some() {
         let values = [(&level as _, Type::INT8), (&kept as _, Type::INT8)];
         steps.push(ledger.step(include_str!("sql/keep_snapshots.sql"), values));
@@ -123,22 +119,6 @@ impl<'a> Blob<'a> {
         Self { name, seq: stored(seq), tag, checksum, end: pieces.len() as i32, pieces }
     }
 
-    /// Adds the statements that replace it if a holder has a lease. Nothing but positions is stored so, which have one
-    /// piece.
-    fn put_leased<'s>(
-        &'s self,
-        ledger: &'s PostgresLedger,
-        level: &'s i64,
-        (lease, holder): (&'s &'s String, &'s i64),
-        steps: &mut Vec<Step<'s>>,
-    ) {
-        for (part, bytes) in &self.pieces {
-            let condition = [(lease as _, Type::TEXT), (holder as _, Type::INT8)];
-            let values = self.values(level, part, bytes).into_iter().chain(condition);
-            steps.push(ledger.step(include_str!("sql/put_piece_leased.sql"), values));
-        }
-    }
-
     fn values<'s>(&'s self, level: &'s i64, part: &'s i32, bytes: &'s &'a [u8]) -> [Value<'s>; 7] {
         [
             (level as _, Type::INT8),
@@ -151,10 +131,17 @@ impl<'a> Blob<'a> {
         ]
     }
 
-    /// Adds the statements that replace it.
-    fn put<'s>(&'s self, ledger: &'s PostgresLedger, level: &'s i64, steps: &mut Vec<Step<'s>>) {
+    /// Adds the statements that replace it. `claim` is the lease that the holder must have and the holder, or null.
+    fn put<'s>(
+        &'s self,
+        ledger: &'s PostgresLedger,
+        level: &'s i64,
+        claim: &[Value<'s>; 2],
+        steps: &mut Vec<Step<'s>>,
+    ) {
         for (part, bytes) in &self.pieces {
-            steps.push(ledger.step(include_str!("sql/put_piece.sql"), self.values(level, part, bytes)));
+            let values = self.values(level, part, bytes).into_iter().chain(claim.clone());
+            steps.push(ledger.step(include_str!("sql/put_piece.sql"), values));
         }
         let values = [(level as _, Type::INT8), (&self.name as _, Type::TEXT), (&self.end as _, Type::INT4)];
         steps.push(ledger.step(include_str!("sql/drop_pieces.sql"), values));

@@ -58,7 +58,7 @@ pub(crate) fn reseal(
         (&salts as _, Type::BYTEA_ARRAY),
     ]);
     let steps =
-        [ledger.step(include_str!("sql/check_lease.sql"), held), ledger.step(include_str!("sql/reseal.sql"), values)];
+        [ledger.step(include_str!("sql/lock_lease.sql"), held), ledger.step(include_str!("sql/reseal.sql"), values)];
     let answers = ledger.repeat(Access::Write, "seal again in", &steps)?;
     if answers.first().is_some_and(|rows| !rows.is_empty()) {
         return Ok(());
