@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
-use quipu_core::extract::{Extraction, FactCandidate, REMARK, Reading, SpokenDate, Stance, USER};
+use quipu_core::extract::{CONSTRAINT, Extraction, FactCandidate, REMARK, Reading, SpokenDate, Stance, USER};
 use quipu_engine::ports::{ExtractError, Extractor};
 
 use self::pieces::{Piece, Word, completed, pieces, words};
@@ -36,8 +36,6 @@ const WINDOWS_MAX: usize = 10;
 /// A piece is left out if rules have read at least this share of it, in bytes.
 const READ_BY_RULES: f32 = 0.5;
 
-/// The predicate of a rule for the assistant: "no emojis".
-const CONSTRAINT: &str = "constraint";
 /// Minimum mean probability of the words of a rule for the assistant. Below it, it is meant for one reply only.
 const STANDING_MIN: f32 = 0.2;
 

@@ -16,6 +16,8 @@ pub const USER: &str = "user";
 /// Predicate of a remark: a statement stored in the user's own words, which records what was said on a day and claims
 /// nothing about today. Remarks are listed but not searched; their turns are.
 pub const REMARK: &str = "remark";
+/// The predicate of a standing instruction for the assistant: "no emojis".
+pub const CONSTRAINT: &str = "constraint";
 
 /// A text and the context needed to read it.
 #[derive(Debug, Clone, Copy)]
@@ -164,6 +166,8 @@ pub struct UpdateCandidate {
 pub enum UpdateNews {
     /// It is over, gone or abandoned.
     Over,
+    /// The assistant may do it again: standing instructions against it hold no longer.
+    Allowed,
     /// A future event is moved to another day.
     Moved,
     /// A part of it was wrong or has changed.

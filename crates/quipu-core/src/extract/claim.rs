@@ -27,6 +27,8 @@ const NOT_QUALIFIERS: [&str; 8] = ["object", "owner", "whose", "relation", "appr
 
 /// Years before which an unknown person counts as historical.
 const YEARS_KNOWN_MAX: i16 = 90;
+/// Maximum length of the beginning of a clause that is searched for a day, in bytes.
+const DAY_BYTES_MAX: usize = 40;
 /// Assumed year of a text without a date.
 const YEAR_NOW: i16 = 2020;
 
@@ -142,6 +144,15 @@ impl LanguageRules {
         };
         let is_arranged = self.when.is_arranged(words);
         Clause { text: words, span, said_at, times, often, casual, is_arranged }
+    }
+
+    /// The day ahead that a text begins with at a byte position, after punctuation: "they want me earlier, monday 23rd".
+    pub(super) fn day_at(&self, text: &str, at: usize, said_at: Option<Timestamp>) -> Option<Timestamp> {
+        let rest = &text[at..text.floor_char_boundary(at + DAY_BYTES_MAX)];
+        let start = at + rest.find(|c: char| c.is_alphanumeric())?;
+        let clause = self.measure(text, start..at + rest.len(), said_at, false);
+        let named = clause.times.iter().find(|named| named.range.start == 0 && !named.lasts && !named.vague)?;
+        named.start(said_at, true)
     }
 
     /// Builds the candidates of a match; none if the rule's conditions do not hold.

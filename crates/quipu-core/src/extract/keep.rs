@@ -77,7 +77,8 @@ impl Reader<'_> {
     /// Reads an update of a known item in a clause.
     pub(super) fn update(&mut self, text: &str, range: &Range<usize>) {
         let clause = self.rules.measure(text, range.clone(), self.reading.said_at, false);
-        self.out.updates.extend(self.rules.updates.read(&clause));
+        let next = || self.rules.day_at(text, range.end, self.reading.said_at);
+        self.out.updates.extend(self.rules.updates.read(&clause, next));
     }
 
     /// Index of the last claim that begins before `place`. Standing statements of a sentence are read before its

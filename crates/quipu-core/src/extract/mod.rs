@@ -23,8 +23,8 @@ mod verb;
 mod when;
 
 pub use candidate::{
-    Extraction, FactCandidate, NoteCandidate, PassedOver, REMARK, Reading, ReadyMadeDetails, Stance, TaskCandidate,
-    TaskKind, TaskNews, TenetCandidate, USER, UpdateCandidate, UpdateNews,
+    CONSTRAINT, Extraction, FactCandidate, NoteCandidate, PassedOver, REMARK, Reading, ReadyMadeDetails, Stance,
+    TaskCandidate, TaskKind, TaskNews, TenetCandidate, USER, UpdateCandidate, UpdateNews,
 };
 pub use language_rules::LanguageRules;
 pub use when::SpokenDate;

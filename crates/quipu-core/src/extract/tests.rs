@@ -73,6 +73,7 @@ fn news(update: &UpdateCandidate) -> String {
     let day = update.day.map(|day| day.strftime(" %Y-%m-%d").to_string()).unwrap_or_default();
     match &update.news {
         UpdateNews::Over => format!("over {}", update.what),
+        UpdateNews::Allowed => format!("allowed {}", update.what),
         UpdateNews::Moved => format!("moved {}{day}", update.what),
         UpdateNews::Instead { not, is, corrects: true } => format!("corrected {not} {is}"),
         UpdateNews::Instead { not, is, corrects: false } => format!("changed {not} {is}"),

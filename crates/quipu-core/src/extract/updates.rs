@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::claim::Clause;
@@ -39,6 +40,7 @@ pub(super) struct UpdateText {
 #[serde(rename_all = "snake_case")]
 pub(super) enum UpdateKind {
     Over,
+    Allowed,
     Moved,
     Changed,
     Corrected,
@@ -59,8 +61,8 @@ impl Updates {
         Ok(Self(RuleTable::new(texts.iter().map(compile).collect::<Result<_, Refusal>>()?)))
     }
 
-    /// The update a clause states, by the first rule that matches.
-    pub(super) fn read(&self, clause: &Clause<'_>) -> Option<UpdateCandidate> {
+    /// The update a clause states, by the first rule that matches; `next` is the day that the next clause begins with.
+    pub(super) fn read(&self, clause: &Clause<'_>, next: impl Fn() -> Option<Timestamp>) -> Option<UpdateCandidate> {
         for ((rule, unless), groups) in self.0.all(clause.text) {
             if unless.as_ref().is_some_and(|unless| unless.is_match(clause.text)) {
                 continue;
@@ -76,6 +78,7 @@ impl Updates {
             let (not, is) = (group("not"), group("is"));
             let news = match rule.news {
                 UpdateKind::Over => UpdateNews::Over,
+                UpdateKind::Allowed => UpdateNews::Allowed,
                 UpdateKind::Moved => UpdateNews::Moved,
                 UpdateKind::Reading if is.is_empty() => continue,
                 UpdateKind::Reading => UpdateNews::Reading { value: is },
@@ -83,8 +86,9 @@ impl Updates {
                 UpdateKind::Changed => UpdateNews::Instead { not, is, corrects: false },
                 UpdateKind::Corrected => UpdateNews::Instead { not, is, corrects: true },
             };
-            let day = clause.named_day(news == UpdateNews::Moved);
-            if news == UpdateNews::Moved && day.is_none() {
+            let is_moved = news == UpdateNews::Moved;
+            let day = clause.named_day(is_moved).or_else(|| if is_moved { next() } else { None });
+            if is_moved && day.is_none() {
                 continue;
             }
             return Some(UpdateCandidate { what, news, span: clause.span.clone(), day, confidence: SURE });

@@ -8,7 +8,9 @@ use super::DecisionDraft;
 use super::facts::{Claim, outcome};
 use super::gate::{self, Verdict};
 use crate::event::Trust;
-use crate::extract::{FactCandidate, Stance, TaskCandidate, TaskKind, TaskNews, USER, UpdateCandidate, UpdateNews};
+use crate::extract::{
+    CONSTRAINT, FactCandidate, REMARK, Stance, TaskCandidate, TaskKind, TaskNews, USER, UpdateCandidate, UpdateNews,
+};
 use crate::item::{Fact, FactType, Task, TaskStatus};
 use crate::items::figure;
 use crate::predicate::normal;
@@ -35,6 +37,9 @@ impl DecisionDraft<'_> {
         }
         match &update.news {
             UpdateNews::Over => self.over(update),
+            UpdateNews::Allowed => {
+                self.end_named(update, |fact, _| fact.predicate == CONSTRAINT);
+            }
             UpdateNews::Moved => self.moved(update),
             UpdateNews::Instead { not, is, corrects } => self.instead(update, not, is, *corrects),
             UpdateNews::Reading { value } => self.reading(update, value),
@@ -42,24 +47,29 @@ impl DecisionDraft<'_> {
     }
 
     fn over(&mut self, update: &UpdateCandidate) {
-        let facts = self.named(&update.what, |fact, work| {
+        let is_ended = self.end_named(update, |fact, work| {
             let predicate = work.case.predicates.get(&fact.predicate);
             !predicate.outlives && predicate.roles.is_empty() && fact.fact_type != FactType::Event
         });
-        for fact in &facts {
-            let candidate = candidate_of(fact, update, Stance::Ended);
-            let claim = self.claim_about(&candidate, fact);
-            self.close(&claim, fact, update.day.filter(|day| *day <= self.case.said_at()), &Verdict::Pass);
-        }
-        if facts.is_empty()
-            && let Some(task) = self.task_named(&update.what)
-        {
+        self.end_named(update, |fact, _| fact.predicate == REMARK);
+        if !is_ended && let Some(task) = self.task_named(&update.what) {
             let news = if task.kind == TaskKind::Problem { TaskNews::Done } else { TaskNews::Dropped };
             let (kind, title, due) = (task.kind, task.title.clone(), None);
             let told =
                 TaskCandidate { kind, title, span: update.span.clone(), news, due, confidence: update.confidence };
             self.move_on(&told, &task);
         }
+    }
+
+    /// Ends the facts that an update names, of those it may end. True if there are any.
+    fn end_named(&mut self, update: &UpdateCandidate, may_be: impl Fn(&Fact, &Self) -> bool) -> bool {
+        let facts = self.named(&update.what, may_be);
+        for fact in &facts {
+            let candidate = candidate_of(fact, update, Stance::Ended);
+            let claim = self.claim_about(&candidate, fact);
+            self.close(&claim, fact, update.day.filter(|day| *day <= self.case.said_at()), &Verdict::Pass);
+        }
+        !facts.is_empty()
     }
 
     fn moved(&mut self, update: &UpdateCandidate) {

@@ -2,6 +2,7 @@
 //! events.
 
 mod cases;
+mod named;
 mod people;
 mod property;
 mod world;
