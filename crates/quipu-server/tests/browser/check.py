@@ -157,7 +157,7 @@ def every_page(check):
                 what = f"{name} ({theme}, {look})"
                 check.sound(what)
                 check.measured(what)
-                over = check.browser.execute_script("return document.documentElement.scrollWidth - innerWidth")
+                over = check.browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
                 check.expect(f"{what}: nothing sticks out", over <= 0, over)
                 small = check.browser.execute_script(
                     "return [...document.querySelectorAll('svg.plot text')].filter((one) => one.getClientRects().length)"

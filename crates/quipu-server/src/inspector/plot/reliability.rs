@@ -81,7 +81,7 @@ pub(in crate::inspector) fn reliability(
     let _ = write!(
         inside,
         "<path class=\"mark-line\" d=\"{line}\"/>{points}<text x=\"{:.1}\" y=\"{:.0}\" text-anchor=\"end\">stated</text>\
-         <text x=\"0\" y=\"14\">answered</text>",
+         <text x=\"0\" y=\"4\">answered</text>",
         width.units() - 16.0,
         FOOT + 36.0
     );
