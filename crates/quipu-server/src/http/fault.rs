@@ -62,6 +62,11 @@ impl Fault {
         Self { param: Some(param.into()), ..self }
     }
 
+    /// Says before the message what had happened until then.
+    pub(crate) fn preceded_by(self, context: &str) -> Self {
+        Self { message: format!("{context}: {}", self.message), ..self }
+    }
+
     /// Sets a finer code.
     pub(crate) fn code(self, code: &'static str) -> Self {
         Self { code, ..self }

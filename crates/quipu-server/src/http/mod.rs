@@ -16,6 +16,7 @@ mod router;
 mod screen;
 
 pub(crate) use accept::run;
+pub(crate) use api::version_stream;
 pub(crate) use caller::{Caller, RequestContext};
 pub(crate) use fault::Fault;
 pub(crate) use origin::Hosts;

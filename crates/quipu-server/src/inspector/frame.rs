@@ -304,6 +304,14 @@ pub(super) struct Frame {
     pub(super) done: Option<RecordedAction>,
 }
 
+impl Frame {
+    /// True for pages that show what is current, and not the result of a question or of a form.
+    pub(super) fn is_live(&self) -> bool {
+        let is_result = ["ask", "search", "pack", "upkeep", "privacy"].contains(&self.place);
+        !self.user.is_empty() && self.may.read && !is_result
+    }
+}
+
 /// Renders a template.
 pub(super) fn page(template: &impl Template) -> Result<PageResult, Fault> {
     let bug = |error: askama::Error| Error::Bug(format!("cannot render a page: {error}"));

@@ -7,6 +7,7 @@ mod assets;
 mod desks;
 mod fields;
 mod frame;
+mod live;
 mod pages;
 mod plot;
 mod security;
@@ -36,6 +37,7 @@ pub(crate) fn router() -> Router<Arc<App>> {
     pages
         .route("/ui/sign-in", get(sign_in::page).post(sign_in::enter))
         .route("/ui/sign-out", axum::routing::post(sign_in::leave))
+        .route("/ui/u/{user_id}/live", get(live::stream))
         .route("/ui/theme", axum::routing::post(frame::theme))
         .route("/ui/assets/{name}", get(assets::one))
         .layer(from_fn(security::headers))

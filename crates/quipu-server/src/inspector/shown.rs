@@ -147,6 +147,41 @@ pub(super) fn tone(standing: &str) -> &'static str {
     }
 }
 
+/// A stored name as a heading: `dietaryProfile` becomes `Dietary profile`.
+pub(super) fn label(name: &str) -> String {
+    let mut text = String::with_capacity(name.len() + 4);
+    let mut before = ' ';
+    for letter in name.chars() {
+        match letter {
+            '_' | '-' => text.push(' '),
+            upper if upper.is_uppercase() && before.is_lowercase() => {
+                text.push(' ');
+                text.extend(upper.to_lowercase());
+            }
+            first if text.is_empty() => text.extend(first.to_uppercase()),
+            other => text.push(other),
+        }
+        before = letter;
+    }
+    text
+}
+
+/// How far a day lies ahead or behind: `today`, `in 3 days`, `56 days ago`. Both in UTC.
+pub(super) fn distance(day: Timestamp, now: Timestamp) -> String {
+    match days_until(day, now) {
+        0 => "today".to_owned(),
+        1 => "tomorrow".to_owned(),
+        -1 => "yesterday".to_owned(),
+        ahead if ahead > 0 => format!("in {}", many(ahead.unsigned_abs() as usize, "day")),
+        behind => format!("{} ago", many(behind.unsigned_abs() as usize, "day")),
+    }
+}
+
+/// Days from the day of `now` to another; negative for days that are over. Both in UTC.
+pub(super) fn days_until(day: Timestamp, now: Timestamp) -> i64 {
+    day.as_second().div_euclid(86_400) - now.as_second().div_euclid(86_400)
+}
+
 /// A value of the core document on one line.
 pub(super) fn value(value: &Value) -> String {
     match value {
@@ -163,6 +198,20 @@ pub(super) fn maybe_value(found: Option<&Value>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stored_names_are_headings() {
+        let named = ["dietaryProfile", "current", "user_said", "9to5", ""].map(label);
+        assert_eq!(named, ["Dietary profile", "Current", "User said", "9to5", ""]);
+    }
+
+    #[test]
+    fn days_are_counted_by_date_and_not_by_hours() {
+        let at = |seconds: i64| Timestamp::from_second(seconds).unwrap();
+        let now = at(10 * 86_400 + 80_000);
+        let days = [10 * 86_400, 11 * 86_400 + 100, 9 * 86_400, 0, 13 * 86_400].map(|day| distance(at(day), now));
+        assert_eq!(days, ["today", "tomorrow", "yesterday", "10 days ago", "in 3 days"]);
+    }
 
     #[test]
     fn numbers_and_texts_are_short() {

@@ -3,7 +3,7 @@
     python check.py QUIPU AXE_MIN_JS [SCREENSHOTS]
 
 Starts `quipu serve` on an empty folder, loads the demo data with the button, and acts as a person would: views every page in
-the light, dark and narrow layouts, decides by key, edits, undoes, searches and erases. Users' text must stay escaped. The
+the light, dark and narrow layouts, decides by key, edits, undoes, searches, asks, ticks several and erases. Users' text must stay escaped. The
 size of every page is asserted; times are only printed.
 """
 
@@ -38,7 +38,8 @@ CORPUS = [
 
 PAGES = [
     "", "/memories", "/memories?state=any", "/memories?kind=episodes", "/memories?kind=said", "/memories?at=20", "/core",
-    "/core?path=/location/current", "/core?from=1", "/topics", "/tasks?all=1", "/sessions", "/timeline", "/review",
+    "/core?path=/location/current", "/core?from=1", "/topics", "/tasks?all=1", "/sessions", "/timeline", "/timeline?by=recorded",
+    "/timeline?remarks=1", "/memories?find=sleep&sort=newest", "/memories?kind=tenets", "/ask", "/ask?q=Where+does+Ines+live%3F", "/review",
     "/review?decided=1", "/conflicts", "/search", "/search?q=Where+does+Ines+live%3F", "/pack?q=Where+does+Ines+live%3F",
     "/upkeep", "/privacy",
 ]
@@ -102,7 +103,7 @@ class Check:
         self.browser.execute_script(self.axe)
         found = self.browser.execute_async_script(
             "const done = arguments[arguments.length - 1];"
-            "axe.run(document, {resultTypes: ['violations']}).then((r) => done(r.violations.map((v) => "
+            "axe.run(document, {resultTypes: ['violations'], rules: {'target-size': {enabled: true}}}).then((r) => done(r.violations.map((v) => "
             "({id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map((n) => [n.html, n.failureSummary])}))))"
         )
         self.expect(f"{what}: accessible", not found, json.dumps(found, indent=1))
@@ -143,7 +144,8 @@ def every_page(check):
     check.go("/ui/u/demo/sessions")
     names.append(check.one(".list .what").get_attribute("href").removeprefix(check.base))
     wide = ("wide", 1280, 900)
-    for theme, looks in [("light", [wide, ("narrow", 390, 844)]), ("dark", [wide])]:
+    narrow = ("narrow", 390, 844)
+    for theme, looks in [("light", [wide, narrow]), ("dark", [wide, narrow])]:
         for look, width, height in looks:
             check.browser.set_window_size(width, height)
             check.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]})
@@ -155,8 +157,13 @@ def every_page(check):
                 what = f"{name} ({theme}, {look})"
                 check.sound(what)
                 check.measured(what)
-                over = check.browser.execute_script("return document.documentElement.scrollWidth - innerWidth")
+                over = check.browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
                 check.expect(f"{what}: nothing sticks out", over <= 0, over)
+                small = check.browser.execute_script(
+                    "return [...document.querySelectorAll('svg.plot text')].filter((one) => one.getClientRects().length)"
+                    ".filter((one) => one.getBoundingClientRect().height < 10).map((one) => one.textContent)"
+                )
+                check.expect(f"{what}: the text of plots is legible", not small, small)
                 plain = "".join(letter if letter.isalnum() else "-" for letter in name)[:60].strip("-") or "home"
                 check.shot(f"{theme}-{look}-{plain}")
     check.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
@@ -186,7 +193,7 @@ def keys(check):
     check.press("/")
     check.expect("/ is for asking", check.browser.switch_to.active_element.get_attribute("id") == "ask")
     check.submits(lambda: check.press("where does Ines live", Keys.ENTER))
-    check.expect("asking is searching", "/search?q=where+does+Ines+live" in check.browser.current_url, check.browser.current_url)
+    check.expect("asking is searching", "/ask?q=where+does+Ines+live" in check.browser.current_url, check.browser.current_url)
     check.submits(lambda: check.press("g", "m"))
     check.expect("g m are the memories", check.browser.current_url.endswith("/memories"), check.browser.current_url)
     check.press("j", "j")
@@ -257,6 +264,82 @@ def edit_and_undo(check):
     check.expect("it is pinned", "pinned" in check.text())
 
 
+def at_once(check):
+    for words in ["I like walnuts.", "I like zebras."]:
+        send(check.base, "/memory/otto/turns", {"messages": [{"role": "user", "content": words}]})
+    check.go("/ui/u/otto/memories?find=likes")
+    check.expect("two are found", len(check.all("input[name='item']")) == 2, check.text())
+    check.one("input[data-all]").click()
+    check.sound("ticked memories")
+    check.submits(lambda: check.one("button[value='retract']").click())
+    check.expect("both are retracted", "2 memories retracted" in check.text() and not check.all(".list .what"), check.text())
+    check.submits(lambda: check.one(".done a.button").click())
+    check.submits(lambda: check.one("form[method='post'] button.main").click())
+    check.go("/ui/u/otto/memories?find=likes")
+    check.expect("and both are back", len(check.all(".list .what")) == 2, check.text())
+
+
+def session(check):
+    check.go("/ui/u/demo/sessions")
+    check.submits(check.one(".list .what").click)
+    check.press("e")
+    check.one("#text").send_keys("Answer in two sentences")
+    check.submits(lambda: check.one("button[value='add']").click())
+    check.expect("it holds in the session", "Answer in two sentences" in check.text(), check.text())
+    check.sound("an edited session")
+
+
+def live(check):
+    check.go("/ui/u/otto")
+    check.expect("no zoo yet", "Hanover" not in check.text(), check.text())
+    send(check.base, "/memory/otto/turns", {"messages": [{"role": "user", "content": "I live in Hanover."}]})
+    shows(check, "#new + ul", "Hanover", "the front page shows what was said, by itself")
+    check.go("/ui/u/otto/tasks")
+    send(check.base, "/memory/otto/turns", {"messages": [{"role": "user", "content": "I like tea."}]})
+    shows(check, "#news", "Show it", "another page offers it")
+    check.sound("a page with news")
+
+
+def shows(check, selector, text, what):
+    """Waits until an element that is displayed has a text. One script looks, since the page changes meanwhile."""
+    look = (
+        "return [...document.querySelectorAll(arguments[0])].filter((one) => one.getClientRects().length)"
+        ".some((one) => one.innerText.includes(arguments[1]))"
+    )
+    end = time.monotonic() + PATIENCE
+    while not check.browser.execute_script(look, selector, text) and time.monotonic() < end:
+        time.sleep(0.05)
+    check.expect(what, check.browser.execute_script(look, selector, text), check.text())
+
+
+def phone(check, what):
+    """The navigation of a narrow page opens, leads on, and is no part of the page until then."""
+    check.browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False}
+    )
+    check.go("/ui/u/demo")
+    check.expect(f"{what}: the menu is closed", not check.one("#pages").is_displayed())
+    check.one("button[popovertarget='pages']").click()
+    check.expect(f"{what}: the menu opens", check.one("#pages a[href$='/privacy']").is_displayed())
+    check.one("#pages a[href$='/tasks']").click()
+    end = time.monotonic() + PATIENCE
+    while not check.browser.current_url.endswith("/tasks") and time.monotonic() < end:
+        time.sleep(0.02)
+    check.expect(f"{what}: it leads on", check.browser.current_url.endswith("/tasks"), check.browser.current_url)
+    check.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def menu(check):
+    phone(check, "with a script")
+    check.browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False}
+    )
+    check.go("/ui/u/demo")
+    check.one("button[popovertarget='pages']").click()
+    check.sound("the open menu")
+    check.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def erase(check):
     told = send(check.base, "/memory/demo/turns", {"messages": [{"role": "user", "content": "I love marzipan."}]})
     check.go(f"/ui/u/demo/items/{told['items'][0]}")
@@ -271,6 +354,8 @@ def erase(check):
     check.sound("the receipt")
     check.go("/ui/u/demo/timeline")
     check.expect("it is gone", "marzipan" not in check.text())
+    check.go("/ui/u/demo/timeline?by=recorded")
+    check.expect("from the events too", "marzipan" not in check.text())
 
 
 def hostile(check):
@@ -306,6 +391,7 @@ def without_script(check):
     while (not check.all("main") or len(check.all(".review")) != waits - 1) and time.monotonic() < end:
         time.sleep(0.02)
     check.expect("forms work without a script", len(check.all(".review")) == waits - 1, check.text())
+    phone(check, "without a script")
     check.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
@@ -330,7 +416,7 @@ def main():
         try:
             check = Check(f"http://{addr}", axe, shots)
             try:
-                for step in [load_demo, every_page, theme, keys, review, edit_and_undo, erase, hostile, without_script]:
+                for step in [load_demo, every_page, theme, keys, review, edit_and_undo, at_once, session, live, menu, erase, hostile, without_script]:
                     started_at = time.monotonic()
                     step(check)
                     print(f"  {step.__name__}: {time.monotonic() - started_at:.1f} s", flush=True)

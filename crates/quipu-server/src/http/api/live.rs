@@ -21,6 +21,8 @@ use crate::app::App;
 const LOOKED_EVERY: Duration = Duration::from_millis(250);
 /// Number of polls without events after which a keep-alive comment is sent.
 const QUIET_LOOKS: u32 = 60;
+/// Number of keep-alive comments after which a stream of versions ends.
+const VERSION_ALIVES: u32 = 20;
 /// Maximum number of events read at a time.
 const BATCH: usize = 100;
 
@@ -40,22 +42,42 @@ pub(super) fn left_at(headers: &HeaderMap) -> Result<Option<Seq>, Fault> {
     }
 }
 
+/// What a stream carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Events,
+    Version,
+}
+
 struct Live {
     app: Arc<App>,
     user: UserId,
     after: Seq,
     quiet: u32,
+    content: Content,
+    /// Number of keep-alive comments left.
+    alives: u32,
     is_over: bool,
     _place: OwnedSemaphorePermit,
 }
 
+/// Streams the version of a memory whenever it is another than `after`, for pages: no content, so that nothing is told
+/// to a caller whose access ended. For the same reason the stream ends after some minutes, and the page asks again.
+pub(crate) async fn version_stream(app: &Arc<App>, user: UserId, after: Seq) -> Result<Response, Fault> {
+    begin(app, user, after, Content::Version, VERSION_ALIVES).await
+}
+
 /// Streams all events after a position, then new ones as they are recorded, until the client or the server ends it.
 pub(super) async fn events(app: &Arc<App>, user: UserId, after: Seq) -> Result<Response, Fault> {
+    begin(app, user, after, Content::Events, u32::MAX).await
+}
+
+async fn begin(app: &Arc<App>, user: UserId, after: Seq, content: Content, alives: u32) -> Result<Response, Fault> {
     let place = app.streams.clone().try_acquire_owned();
     let place = place.map_err(|_| Fault::busy(Duration::from_secs(10)))?;
     // A missing memory is reported before the stream begins.
-    next(app.engine.clone(), user.clone(), after).await?;
-    let live = Live { app: app.clone(), user, after, quiet: 0, is_over: false, _place: place };
+    next(app.engine.clone(), user.clone(), after, content).await?;
+    let live = Live { app: app.clone(), user, after, quiet: 0, content, alives, is_over: false, _place: place };
     let body = Body::from_stream(stream::unfold(live, |live| async { live.step().await }));
     let headers = [
         (CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
@@ -69,21 +91,23 @@ impl Live {
     async fn step(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
         let mut stopping = self.app.stopping.subscribe();
         while !self.is_over && !*stopping.borrow() {
-            match next(self.app.engine.clone(), self.user.clone(), self.after).await {
+            match next(self.app.engine.clone(), self.user.clone(), self.after, self.content).await {
                 Err(error) => {
                     self.is_over = true;
                     let told = serde_json::json!({"error": error.to_string()});
                     return Some((Ok(format!("event: error\ndata: {told}\n\n").into()), self));
                 }
-                Ok(found) if !found.is_empty() => {
+                Ok(Some((after, text))) => {
                     self.quiet = 0;
-                    self.after = found.last().map_or(self.after, |entry| entry.seq);
-                    return Some((Ok(written(&found).into()), self));
+                    self.after = after;
+                    return Some((Ok(text.into()), self));
                 }
-                Ok(_) => {}
+                Ok(None) => {}
             }
             self.quiet += 1;
             if self.quiet % QUIET_LOOKS == 1 {
+                self.is_over = self.alives == 0;
+                self.alives = self.alives.saturating_sub(1);
                 return Some((Ok(Bytes::from_static(b": alive\n\n")), self));
             }
             tokio::select! {
@@ -103,17 +127,23 @@ fn written(entries: &[LogEntry]) -> String {
     entries.iter().map(one).collect()
 }
 
-/// The next events after a position, oldest first; empty if there are none yet.
-async fn next(engine: Arc<Engine>, user: UserId, after: Seq) -> Result<Vec<LogEntry>, Error> {
+/// What comes after a position and the position it leads to; `None` if there is nothing yet.
+async fn next(engine: Arc<Engine>, user: UserId, after: Seq, content: Content) -> Result<Option<(Seq, String)>, Error> {
     let work = move || {
-        if versions::version(&engine, &user)? <= after {
-            return Ok(Vec::new());
+        let version = versions::version(&engine, &user)?;
+        if content == Content::Version {
+            return Ok(
+                (version != after).then(|| (version, format!("id: {version}\nevent: version\ndata: {version}\n\n")))
+            );
+        }
+        if version <= after {
+            return Ok(None);
         }
         let before = after.saturating_add(BATCH as Seq + 1);
         let mut found = log(&engine, &user, &LogOptions { before: Some(before), limit: BATCH, reference: None })?;
         found.retain(|entry| entry.seq > after);
         found.reverse();
-        Ok(found)
+        Ok(found.last().map(|entry| (entry.seq, written(&found))))
     };
     let stopped = |_| Error::Bug("reading events stopped without an answer".to_owned());
     tokio::task::spawn_blocking(work).await.map_err(stopped)?

@@ -72,3 +72,50 @@ for (const box of document.querySelectorAll("[data-copy]")) {
   });
   box.querySelector(".copy-here").append(button);
 }
+
+// New events: a front page is loaded again in place; other pages offer to show what is new. A hidden page listens to
+// nothing, since a browser keeps few connections to one server.
+const live = document.body.dataset.live;
+const fresh = document.querySelector("[data-refresh]");
+let stream = null;
+let seen = Number(live?.split("after=")[1] ?? 0);
+const isBusy = () =>
+  Boolean(document.activeElement?.closest("main [data-refresh], nav")) || fresh.querySelector("details[open]") !== null;
+const refresh = async () => {
+  const answer = await fetch(location.href);
+  if (!answer.ok || answer.redirected) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const part of [fresh, document.getElementById("pages")]) {
+    const next = page.getElementById(part.id);
+    if (next) part.replaceChildren(...next.childNodes);
+  }
+};
+const heard = () => {
+  if (!fresh || isBusy()) document.getElementById("news").hidden = false;
+  else refresh();
+};
+let soon = 0;
+const listen = () => {
+  if (document.hidden || stream) return;
+  stream = new EventSource(live.replace(/after=.*/, `after=${seen}`));
+  stream.addEventListener("version", (event) => {
+    seen = Number(event.data);
+    clearTimeout(soon);
+    soon = setTimeout(heard, 400);
+  });
+};
+if (live) {
+  listen();
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) { stream?.close(); stream = null; } else listen();
+  });
+  addEventListener("pagehide", () => stream?.close());
+}
+
+// Ticks every row of a list.
+for (const all of document.querySelectorAll("[data-all]")) {
+  all.closest("label").hidden = false;
+  all.addEventListener("change", () => {
+    for (const one of all.form.querySelectorAll('input[name="item"]')) one.checked = all.checked;
+  });
+}

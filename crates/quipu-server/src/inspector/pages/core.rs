@@ -53,6 +53,8 @@ struct Core {
     at: u64,
     known: String,
     path: String,
+    /// The path in words.
+    place: String,
     value: String,
     steps: Vec<Step>,
     never: bool,
@@ -84,17 +86,38 @@ fn escaped(text: &str) -> String {
     askama::filters::escape(text, askama::filters::Html).map_or_else(|_| String::new(), |safe| safe.to_string())
 }
 
+/// A leaf: texts without quotation marks, empty lists and objects as words.
+fn shown_value(value: &Value) -> String {
+    match value {
+        Value::Array(_) | Value::Object(_) => "empty".to_owned(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Null => "unknown".to_owned(),
+        other => shown::value(other),
+    }
+}
+
 impl Tree<'_> {
     fn link(&self, path: &str, name: &str) -> String {
         let here = if path == self.chosen { " class=\"here\"" } else { "" };
-        format!("<a href=\"{}/core?{}path={}\"{here}>{}</a>", self.base, self.at, encoded(path), escaped(name))
+        let (base, at, query) = (self.base, &self.at, encoded(path));
+        format!("<a href=\"{base}/core?{at}path={query}\" title=\"{}\"{here}>{}</a>", escaped(path), escaped(name))
     }
 
+    /// Writes the value at a path; `name` is the last step of the path.
     fn write(&mut self, path: &str, name: &str, value: &Value, depth: usize) {
         if self.left == 0 {
             return;
         }
         self.left -= 1;
+        let name = match name.parse::<usize>() {
+            // An entry of a list is called what it is called, if it is called anything.
+            Ok(place) => {
+                let called = value.get("name").and_then(Value::as_str);
+                called.map_or_else(|| format!("{}.", place + 1), str::to_owned)
+            }
+            Err(_) => shown::label(name),
+        };
         let children: Vec<(String, &Value)> = match value {
             Value::Object(members) => members.iter().map(|(name, value)| (name.clone(), value)).collect(),
             Value::Array(entries) => entries.iter().enumerate().map(|(at, value)| (at.to_string(), value)).collect(),
@@ -103,8 +126,8 @@ impl Tree<'_> {
         if children.is_empty() {
             let leaf = format!(
                 "<div class=\"leaf\">{} <span class=\"v\">{}</span></div>",
-                self.link(path, name),
-                escaped(&value.to_string())
+                self.link(path, &name),
+                escaped(&shown_value(value))
             );
             self.html.push_str(&leaf);
             return;
@@ -112,13 +135,13 @@ impl Tree<'_> {
         let inside = self.chosen.starts_with(path);
         let open = if depth < 2 || inside { " open" } else { "" };
         let count =
-            shown::many(children.len(), if value.is_array() { "entry" } else { "place" }).replace("entrys", "entries");
-        let link = self.link(path, name);
+            shown::many(children.len(), if value.is_array() { "entry" } else { "field" }).replace("entrys", "entries");
+        let link = self.link(path, &name);
         // The name is a link, so it cannot be part of what opens.
-        let (of, class) = (escaped(name), "muted");
+        let (of, class) = (escaped(&name), "muted");
         let _ = write!(
             self.html,
-            "<div class=\"node\">{link}<details{open}><summary class=\"{class}\"><span class=\"off\">{of}: </span>{count}</summary><div class=\"kids\">"
+            "<div class=\"node\">{link}<details{open}><summary class=\"{class}\"><span class=\"off\">{of}: {count}</span></summary><div class=\"kids\">"
         );
         for (name, value) in children {
             let step = name.replace('~', "~0").replace('/', "~1");
@@ -138,13 +161,13 @@ fn document(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let mut tree = Tree { base: &f.base, at: in_query, chosen: &path, html: String::new(), left: PLACES_MAX };
     let places = core.as_object().into_iter().flatten();
     let (own, meta): (Vec<_>, Vec<_>) = places.partition(|(name, _)| name.as_str() != "_meta");
-    for (name, value) in own.iter().chain(&meta) {
-        tree.write(
-            &format!("/{}", name.replace('~', "~0").replace('/', "~1")),
-            name,
-            value,
-            usize::from(*name == "_meta"),
-        );
+    for (name, value) in &own {
+        tree.write(&format!("/{}", name.replace('~', "~0").replace('/', "~1")), name, value, 0);
+    }
+    for (name, value) in &meta {
+        tree.html.push_str("<details class=\"about\"><summary>About the document</summary>");
+        tree.write(&format!("/{name}"), name, value, 1);
+        tree.html.push_str("</details>");
     }
     let steps = match path.as_str() {
         "" => Ok(Vec::new()),
@@ -178,6 +201,7 @@ fn document(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
         },
         known: super::memories::known_at(desk, &user, at)?,
         value: core.pointer(&path).filter(|_| !path.is_empty()).map(ToString::to_string).unwrap_or_default(),
+        place: path.split('/').skip(1).map(shown::label).collect::<Vec<_>>().join(" › "),
         steps: steps
             .iter()
             .rev()

@@ -2,12 +2,12 @@
 
 use askama::Template;
 use quipu_core::id::UserId;
-use quipu_engine::log::{LogOptions, log};
 use quipu_engine::ports::Scope;
-use quipu_engine::{Error, users};
+use quipu_engine::{Error, FactOptions, facts, status, tasks, users};
 
 use super::super::frame::{Frame, Page, PageContext, PageResult, base, page};
 use super::super::shown;
+use super::tasks::is_overdue;
 use crate::http::Fault;
 
 /// Users on a page.
@@ -20,10 +20,10 @@ pub(super) fn pages() -> Vec<Page> {
 struct Row {
     user: UserId,
     base: String,
-    version: String,
-    last: String,
-    last_at: String,
+    known: String,
+    heard: String,
     waiting: usize,
+    overdue: usize,
     fault: Option<String>,
 }
 
@@ -48,32 +48,29 @@ struct Home {
 }
 
 fn row(desk: &PageContext<'_>, user: UserId) -> Row {
-    let look = || -> Result<(u64, Option<quipu_engine::log::LogEntry>, usize), Error> {
-        let newest = log(desk.engine, &user, &LogOptions { before: None, limit: 1, reference: None })?.pop();
-        let waiting = if desk.may(Scope::Review) { quipu_engine::reviews(desk.engine, &user, false)?.len() } else { 0 };
-        Ok((quipu_engine::versions::version(desk.engine, &user)?, newest, waiting))
-    };
-    let base = base(&user);
-    match look() {
-        Ok((version, newest, waiting)) => Row {
-            base,
-            version: shown::count(version as usize),
-            last: newest.as_ref().map(|entry| shown::start(&entry.summary, 90)).unwrap_or_default(),
-            last_at: newest.map(|entry| shown::moment(entry.recorded_at)).unwrap_or_default(),
-            waiting,
+    let look = || -> Result<Row, Error> {
+        let held = facts(desk.engine, &user, &FactOptions::default())?.len();
+        let open = tasks(desk.engine, &user, None, false)?;
+        let heard = status(desk.engine, &user)?.said_between.map(|(_, last)| last);
+        Ok(Row {
+            base: base(&user),
+            known: shown::many(held, "fact"),
+            heard: heard.map(|last| format!("last heard {}", shown::day(last))).unwrap_or_default(),
+            waiting: if desk.may(Scope::Review) { quipu_engine::waiting(desk.engine, &user)? } else { 0 },
+            overdue: open.iter().filter(|task| is_overdue(task, desk.now())).count(),
             fault: None,
-            user,
-        },
-        Err(error) => Row {
-            base,
-            version: String::new(),
-            last: String::new(),
-            last_at: String::new(),
-            waiting: 0,
-            fault: Some(error.to_string()),
-            user,
-        },
-    }
+            user: user.clone(),
+        })
+    };
+    look().unwrap_or_else(|error| Row {
+        base: base(&user),
+        known: String::new(),
+        heard: String::new(),
+        waiting: 0,
+        overdue: 0,
+        fault: Some(error.to_string()),
+        user,
+    })
 }
 
 fn home(desk: &PageContext<'_>) -> Result<PageResult, Fault> {

@@ -149,7 +149,9 @@ fn succession(desk: &PageContext<'_>, user: &UserId, fact: &Fact) -> Result<Opti
         })
         .collect();
     let is_series = fact.single && desk.engine.predicates().get(&fact.predicate).readings;
-    if let Some(drawn) = readings.filter(|_| is_series).and_then(|readings| plot::readings(&readings)) {
+    if let Some(drawn) =
+        readings.filter(|_| is_series).and_then(|readings| plot::maybe_both(|width| plot::readings(width, &readings)))
+    {
         return Ok(Some(drawn));
     }
     let lanes: Vec<Lane> = all
@@ -165,7 +167,7 @@ fn succession(desk: &PageContext<'_>, user: &UserId, fact: &Fact) -> Result<Opti
             },
         })
         .collect();
-    Ok(plot::lanes(&lanes, desk.now()))
+    Ok(plot::maybe_both(|width| plot::lanes(width, &lanes, desk.now())))
 }
 
 fn own_fields(kind: ItemKind, item: &Value) -> Vec<Field> {

@@ -1,14 +1,15 @@
 //! The pages, one file per group, and the table of all of them.
 
 mod admin;
-mod calibration;
+mod ask;
+mod bulk;
 mod conflicts;
 mod core;
 mod erase;
 mod home;
 mod item;
+mod life;
 mod memories;
-mod metrics;
 mod overview;
 mod pack;
 mod privacy;
@@ -27,6 +28,7 @@ pub(super) fn all() -> Vec<Page> {
         home::pages(),
         overview::pages(),
         memories::pages(),
+        bulk::pages(),
         item::pages(),
         core::pages(),
         topics::pages(),
@@ -35,14 +37,15 @@ pub(super) fn all() -> Vec<Page> {
         timeline::pages(),
         review::pages(),
         conflicts::pages(),
+        ask::pages(),
         search::pages(),
         pack::pages(),
         admin::upkeep::pages(),
         privacy::pages(),
         erase::pages(),
-        metrics::pages(),
+        admin::metrics::pages(),
         admin::server::pages(),
-        calibration::pages(),
+        admin::calibration::pages(),
         admin::keys::pages(),
     ]
     .into_iter()

@@ -52,13 +52,14 @@ struct Review {
     decided: bool,
 }
 
-fn kind(kind: ReviewKind) -> &'static str {
+fn kind(kind: ReviewKind, proposer: Actor) -> &'static str {
     match kind {
         ReviewKind::Fact => "Unsure fact",
         ReviewKind::Conflict => "Conflict",
         ReviewKind::Tenet => "Line of the self-model",
         ReviewKind::SchemaPromotion => "New category",
-        ReviewKind::Edit => "Edited page",
+        ReviewKind::Edit if proposer == Actor::User => "Edited page",
+        ReviewKind::Edit => "Proposed change",
     }
 }
 
@@ -77,7 +78,7 @@ fn card(desk: &PageContext<'_>, user: &quipu_core::id::UserId, one: &Waiting) ->
     let is_own = review.about == review.id;
     Card {
         id: review.id.to_string(),
-        kind: kind(review.kind),
+        kind: kind(review.kind, review.proposer),
         question: if review.question.is_empty() { proposed.clone() } else { review.question.clone() },
         reason: review.reason.clone(),
         proposer: shown::actor(review.proposer),

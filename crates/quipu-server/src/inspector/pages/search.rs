@@ -222,7 +222,7 @@ fn funnel(trace: &Trace, report: &RecallReport) -> String {
         ("… that were scored".to_owned(), trace.derived_scored),
         ("Returned".to_owned(), report.hits.len()),
     ]);
-    plot::funnel(&rows)
+    plot::both(|width| plot::funnel(width, &rows))
 }
 
 fn report(found_: RecallReport) -> Report {

@@ -1,11 +1,18 @@
-//! Sessions: conversations with their base truth and turn log.
+//! Sessions: conversations with their base truth and turn log; people edit the base truth and end a session.
 
 use askama::Template;
+use quipu_core::event::Actor;
+use quipu_core::id::UserId;
+use quipu_core::item::TruthKind;
+use quipu_core::source::Role;
 use quipu_engine::ports::Scope;
-use quipu_engine::{SessionShown, SessionState, session, sessions, versions::When};
+use quipu_engine::{
+    ListOptions, SessionShown, SessionState, end_session, list, session, sessions, set_base_truth, unset_base_truth,
+    versions::When,
+};
 
 use super::super::fields::encoded;
-use super::super::frame::{Frame, Page, PageContext, PageResult, page};
+use super::super::frame::{Frame, Page, PageContext, PageResult, base, page};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -16,17 +23,31 @@ pub(super) fn pages() -> Vec<Page> {
     vec![
         Page::get("/ui/u/{user_id}/sessions", Scope::Read, all),
         Page::get("/ui/u/{user_id}/session", Scope::Read, one),
+        Page::post("/ui/u/{user_id}/session", Scope::Write, edit),
     ]
 }
 
+/// Messages looked at for a title, and letters of one.
+const TITLE_MESSAGES: usize = 3;
+const TITLE_LETTERS: usize = 80;
+
+/// How pages name a session: the first words a person said in it. Its id where there are none.
+pub(super) fn title(desk: &PageContext<'_>, user: &UserId, id: &str) -> Result<String, Fault> {
+    let options =
+        ListOptions { at: When::Now, session: Some(id.to_owned()), kind: None, offset: 0, limit: TITLE_MESSAGES };
+    let first = list(desk.engine, user, &options)?.items.into_iter().find(|item| item.role == Role::User);
+    let words = first.map(|item| shown::start(&item.text, TITLE_LETTERS));
+    Ok(words.filter(|words| !words.is_empty()).unwrap_or_else(|| id.to_owned()))
+}
+
 struct Row {
+    title: String,
     name: String,
     to: String,
     turns: String,
     last: String,
     truths: usize,
     exceptions: usize,
-    untold: usize,
     is_over: bool,
 }
 
@@ -45,24 +66,39 @@ fn all(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let mut found: Vec<SessionShown> = sessions(desk.engine, &user, When::Now)?;
     found.sort_by_key(|one| std::cmp::Reverse(one.last_said_at));
     let (total, from) = (found.len(), desk.number("from", 0, 1_000_000));
-    let row = |one: SessionShown| Row {
-        to: format!("{}/session?id={}", f.base, encoded(&one.session_id)),
-        turns: shown::many(one.turns, "exchange"),
-        last: shown::maybe_day(one.last_said_at),
-        truths: one.base_truth,
-        exceptions: one.exceptions,
-        untold: one.unsummarized,
-        is_over: one.is_over,
-        name: one.session_id,
+    let row = |one: SessionShown| -> Result<Row, Fault> {
+        Ok(Row {
+            title: title(desk, &user, &one.session_id)?,
+            to: format!("{}/session?id={}", f.base, encoded(&one.session_id)),
+            turns: shown::many(one.turns, "exchange"),
+            last: shown::maybe_day(one.last_said_at),
+            truths: one.base_truth,
+            exceptions: one.exceptions,
+            is_over: one.is_over,
+            name: one.session_id,
+        })
     };
-    let rows: Vec<Row> = found.into_iter().skip(from).take(ROWS).map(row).collect();
+    let rows: Vec<Row> = found.into_iter().skip(from).take(ROWS).map(row).collect::<Result<_, _>>()?;
     let next = (from + rows.len() < total).then_some(from + rows.len());
     page(&Sessions { rows, total, next, f })
 }
 
+fn kind_name(kind: TruthKind) -> &'static str {
+    match kind {
+        TruthKind::Exception => "Must never happen",
+        TruthKind::Constraint => "Rule",
+        TruthKind::Goal => "Aim",
+        TruthKind::Decision => "Decision",
+        TruthKind::Preference => "Preference",
+        TruthKind::Fact => "Fact",
+        TruthKind::Task => "To do",
+        TruthKind::Question => "Open question",
+    }
+}
+
 struct Truth {
     id: String,
-    kind: String,
+    kind: &'static str,
     text: String,
     from: String,
     is_hard: bool,
@@ -96,7 +132,10 @@ struct Artifact {
 #[template(path = "session.html")]
 struct SessionPage {
     f: Frame,
+    title: String,
     name: String,
+    between: String,
+    kinds: Vec<(&'static str, &'static str)>,
     is_over: bool,
     truths: Vec<Truth>,
     log: Vec<SessionRow>,
@@ -109,11 +148,12 @@ struct SessionPage {
 fn one(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let name = desk.asked.get("id").ok_or_else(|| Fault::invalid("which session?"))?.to_owned();
-    let f = desk.frame_of(&user, &name, "sessions")?;
+    let title = title(desk, &user, &name)?;
+    let f = desk.frame_of(&user, &title, "sessions")?;
     let found: SessionState = session(desk.engine, &user, &name, When::Now)?;
     let truth = |one: &quipu_engine::TruthShown| Truth {
         id: one.id.to_string(),
-        kind: one.kind.as_str().replace('_', " "),
+        kind: kind_name(one.kind),
         text: one.text.clone(),
         from: match one.turn {
             Some(turn) => format!("turn {turn}"),
@@ -135,7 +175,16 @@ fn one(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
         refused: one.refused.len(),
         source: one.sources.first().map(ToString::to_string).unwrap_or_default(),
     };
+    let times = || found.turn_log.iter().filter_map(|one| one.said_at);
     page(&SessionPage {
+        title,
+        between: match (times().min(), times().max()) {
+            (Some(from), Some(to)) if shown::day(from) != shown::day(to) => {
+                format!("{} to {}", shown::day(from), shown::day(to))
+            }
+            (from, _) => shown::maybe_day(from),
+        },
+        kinds: TruthKind::ALL.into_iter().map(|kind| (kind.as_str(), kind_name(kind))).collect(),
         is_over: found.is_over,
         truths: found.base_truth.iter().map(truth).collect(),
         log: found.turn_log.iter().rev().take(200).map(told).collect(),
@@ -166,4 +215,25 @@ fn one(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
         name,
         f,
     })
+}
+
+/// Adds to the base truth, changes or removes an entry of it, or ends the session.
+fn edit(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
+    let user = desk.user()?;
+    let name = desk.needs("id", "the session is missing")?;
+    let receipt = match desk.needs("action", "what to do is missing")? {
+        "end" => end_session(desk.engine, &user, name)?.receipt,
+        "remove" => {
+            unset_base_truth(desk.engine, &user, name, desk.needs("truth", "the entry is missing")?, Actor::User)?
+        }
+        "add" => {
+            let kind = desk.needs("kind", "the kind of the entry is missing")?;
+            let kind = TruthKind::ALL.into_iter().find(|one| one.as_str() == kind);
+            let kind = kind.ok_or_else(|| Fault::invalid("there is no such kind of entry"))?;
+            let text = desk.needs("text", "the entry is empty: say what holds in this conversation")?;
+            set_base_truth(desk.engine, &user, name, (kind, text), Actor::User)?
+        }
+        other => return Err(Fault::invalid(format!("{other:?} is not something a session can do"))),
+    };
+    Ok(PageResult::See(format!("{}/session?id={}&done={}", base(&user), encoded(name), receipt.seq)))
 }

@@ -1,7 +1,8 @@
 //! Tasks, goals and problems, with all attempts.
 
 use askama::Template;
-use quipu_core::item::{Attempt, Task};
+use jiff::Timestamp;
+use quipu_core::item::{Attempt, Task, TaskStatus};
 use quipu_engine::ports::Scope;
 use quipu_engine::tasks;
 
@@ -30,6 +31,9 @@ struct Row {
     tone: &'static str,
     priority: u8,
     due: String,
+    /// How far it is to the day, and whether the day is over.
+    distance: String,
+    is_overdue: bool,
     tried: Vec<Tried>,
 }
 
@@ -56,7 +60,14 @@ fn tried(attempt: &Attempt) -> Tried {
     }
 }
 
-fn row(task: &Task) -> Row {
+/// True for an open task whose day is over.
+pub(super) fn is_overdue(task: &Task, now: Timestamp) -> bool {
+    matches!(task.status, TaskStatus::Active | TaskStatus::Stalled)
+        && task.due.is_some_and(|due| shown::days_until(due, now) < 0)
+}
+
+fn row(task: &Task, now: Timestamp) -> Row {
+    let is_open = matches!(task.status, TaskStatus::Active | TaskStatus::Stalled);
     let status = shown::word(&task.status);
     Row {
         id: task.id.to_string(),
@@ -67,6 +78,8 @@ fn row(task: &Task) -> Row {
         status,
         priority: task.priority,
         due: task.due.map(shown::day).unwrap_or_default(),
+        distance: task.due.filter(|_| is_open).map(|due| shown::distance(due, now)).unwrap_or_default(),
+        is_overdue: is_overdue(task, now),
         tried: task.attempts.iter().map(tried).collect(),
     }
 }
@@ -75,6 +88,13 @@ fn all(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Tasks and problems", "tasks")?;
     let all = desk.asked.get("all").is_some();
-    let rows = tasks(desk.engine, &user, None, all)?.iter().map(row).collect();
+    let now = desk.now();
+    let mut found = tasks(desk.engine, &user, None, all)?;
+    // What is overdue comes first, then what is due; the rest stays in its order.
+    found.sort_by_key(|task| {
+        let day = task.due.filter(|_| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled));
+        (day.is_none(), day)
+    });
+    let rows = found.iter().map(|task| row(task, now)).collect();
     page(&Tasks { f, rows, all })
 }

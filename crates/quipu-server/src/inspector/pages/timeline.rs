@@ -1,4 +1,4 @@
-//! The timeline: events by day, what each did, and reverting events after a preview.
+//! The timeline by the time recorded: events by day, what each did, and reverting events after a preview.
 
 use askama::Template;
 use quipu_core::difference::{Difference, ItemChange};
@@ -91,6 +91,10 @@ struct Timeline {
 }
 
 fn timeline(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
+    // A part of the ledger, or one source of it, is about events; without one, a life is by days.
+    if ["by", "before", "source"].iter().all(|name| desk.asked.get(name).is_none()) {
+        return super::life::life(desk);
+    }
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Timeline", "timeline")?;
     let before = desk.asked.get("before").map(parsed::<Seq>).transpose()?;

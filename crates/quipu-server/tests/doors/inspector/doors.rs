@@ -131,6 +131,8 @@ async fn a_key_of_one_user_shows_nothing_of_another() {
     for form in [
         "/upkeep",
         "/core",
+        "/memories",
+        "/session",
         "/revert",
         "/erase",
         "/delete",

@@ -1,6 +1,7 @@
 //! The inspector as a browser uses it: access, security of pages, and escaping of users' text.
 
 mod doors;
+mod front;
 pub(crate) mod pages;
 
 use quipu_fake_model::FakeScript;

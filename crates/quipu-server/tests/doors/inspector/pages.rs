@@ -8,7 +8,7 @@ use super::{OWN, rig};
 use crate::rig::TestServer;
 
 /// The paths of all pages of a user that need no further parameters.
-pub(crate) const OF_A_USER: [&str; 20] = [
+pub(crate) const OF_A_USER: [&str; 23] = [
     "",
     "/memories",
     "/memories?kind=said",
@@ -22,9 +22,12 @@ pub(crate) const OF_A_USER: [&str; 20] = [
     "/tasks?all=1",
     "/sessions",
     "/timeline",
+    "/timeline?by=recorded",
+    "/timeline?remarks=1",
     "/events/1",
     "/review",
     "/conflicts",
+    "/ask?q=where",
     "/search?q=where",
     "/pack?q=where",
     "/upkeep",
@@ -51,7 +54,7 @@ fn user(name: &str) -> UserId {
 
 impl TestServer {
     /// A fact about a user that an agent wrote.
-    fn claims(&self, name: &str, json: &str, kind: SourceKind) {
+    pub(super) fn claims(&self, name: &str, json: &str, kind: SourceKind) {
         let request: WriteRequest = serde_json::from_str(json).unwrap();
         write(&self.engine, &user(name), &request, kind).unwrap();
     }
@@ -88,6 +91,8 @@ async fn what_people_wrote_is_text_on_every_page() {
         pages.push(format!("/ui/u/ines/pack?q={text}"));
         pages.push(format!("/ui/u/ines/core?path=/{text}"));
         pages.push(format!("/ui/u/ines/timeline?source={text}"));
+        pages.push(format!("/ui/u/ines/ask?q={text}"));
+        pages.push(format!("/ui/u/ines/memories?find={text}&sort={text}&did={text}&events={text}"));
         pages.push(format!("/ui/u/ines/memories?topic={text}&state={text}&valid_at={text}"));
         pages.push(format!("/ui/u/ines/session?id={text}"));
         pages.push(format!("/ui/sign-in?next={text}"));
@@ -153,7 +158,7 @@ async fn calibration_shows_what_was_measured_and_nothing_else() {
     {
         assert!(page.contains(part), "{part}: {page}");
     }
-    assert_eq!(page.matches("class=\"point\"").count(), 10);
+    assert_eq!(page.matches("class=\"point\"").count(), 20, "drawn for wide and for narrow screens");
     assert_eq!(page.matches("<tr>").count(), 11, "a row a stretch below the head: {page}");
     let other = serde_json::json!({
         "profiles": {"x<b>": {"match": {"late": null}}},
@@ -162,7 +167,7 @@ async fn calibration_shows_what_was_measured_and_nothing_else() {
     rig.engine.set_profiles(quipu_core::recall::Profiles::parse(other).unwrap());
     let page = rig.page("/ui/server/calibration", &[]).await.html();
     assert!(page.contains("Nothing was measured with these numbers") && !page.contains("x<b>"), "{page}");
-    assert_eq!(page.matches("class=\"point\"").count(), 10, "the profile that was measured keeps its curve");
+    assert_eq!(page.matches("class=\"point\"").count(), 20, "the profile that was measured keeps its curve");
 }
 
 #[tokio::test(flavor = "multi_thread")]

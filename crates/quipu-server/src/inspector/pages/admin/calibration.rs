@@ -5,12 +5,12 @@ use quipu_core::recall::{Profile, ReliabilityBin, VerdictThresholds, calibration
 use quipu_engine::Error;
 use quipu_engine::ports::Scope;
 
-use super::super::frame::{Frame, Page, PageContext, PageResult, page};
-use super::super::plot;
-use super::super::shown;
 use crate::http::Fault;
+use crate::inspector::frame::{Frame, Page, PageContext, PageResult, page};
+use crate::inspector::plot;
+use crate::inspector::shown;
 
-pub(super) fn pages() -> Vec<Page> {
+pub(in crate::inspector::pages) fn pages() -> Vec<Page> {
     vec![Page::get("/ui/server/calibration", Scope::Read, calibration)]
 }
 
@@ -73,7 +73,7 @@ fn measured(name: &str, profile: &Profile) -> Measured {
     );
     Measured {
         profile: name.to_owned(),
-        drawn: (!curve.is_empty()).then(|| plot::reliability(curve, &marks, &label)),
+        drawn: (!curve.is_empty()).then(|| plot::both(|width| plot::reliability(width, curve, &marks, &label))),
         questions: shown::count(questions),
         error: format!("{error:.3}"),
         rows: curve.iter().map(|one| row(one, limits)).collect(),

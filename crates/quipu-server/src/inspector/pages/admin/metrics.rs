@@ -6,16 +6,16 @@ use askama::Template;
 use quipu_engine::Error;
 use quipu_engine::ports::Scope;
 
-use super::super::frame::{Frame, Page, PageContext, PageResult, page};
-use super::super::plot::{self, Percentiles};
-use super::super::shown;
 use crate::http::Fault;
+use crate::inspector::frame::{Frame, Page, PageContext, PageResult, page};
+use crate::inspector::plot::{self, Percentiles};
+use crate::inspector::shown;
 
 /// Number of routes plotted and listed: the most requested ones.
 const DRAWN: usize = 12;
 const ROWS: usize = 40;
 
-pub(super) fn pages() -> Vec<Page> {
+pub(in crate::inspector::pages) fn pages() -> Vec<Page> {
     vec![Page::get("/ui/server/metrics", Scope::Read, metrics)]
 }
 
@@ -130,7 +130,8 @@ fn latencies(text: &str) -> Vec<Latency> {
         _ => None,
     });
     let shown = |(done, timed): (OperationOutcome, Timed)| {
-        let drawn = plot::histogram(&timed.buckets, &format!("How long {} took", done.0));
+        let label = format!("How long {} took", done.0);
+        let drawn = plot::both(|width| plot::histogram(width, &timed.buckets, &label));
         timed.shown(done, drawn)
     };
     found.into_iter().map(shown).collect()
@@ -155,7 +156,8 @@ fn drawn(requests: &[(OperationOutcome, Timed)]) -> Option<String> {
         most: quantile(&timed.buckets, 0.95),
     };
     let rows: Vec<Percentiles> = requests.iter().take(DRAWN).map(reach).collect();
-    (!rows.is_empty()).then(|| plot::reaches(&rows, "How long requests took, route by route"))
+    (!rows.is_empty())
+        .then(|| plot::both(|width| plot::reaches(width, &rows, "How long requests took, route by route")))
 }
 
 fn metrics(desk: &PageContext<'_>) -> Result<PageResult, Fault> {

@@ -1,0 +1,227 @@
+//! What a person does first: the front page, finding and correcting memories, days, tasks, sessions, and live pages.
+
+use std::time::Duration;
+
+use quipu_core::event::SourceKind;
+use quipu_core::id::UserId;
+use quipu_engine::ports::Scope;
+use quipu_engine::{FactOptions, facts};
+use serde_json::json;
+
+use super::{OWN, rig};
+use crate::rig::TestServer;
+
+impl TestServer {
+    /// A message of long ago.
+    async fn told_on(&self, day: &str, words: &str) {
+        let message = json!({"role": "user", "content": words, "said_at": format!("{day}T10:00:00Z")});
+        self.send(&format!("/memory/ines/sessions/{day}/turns"), json!({"messages": [message]})).await.ok();
+    }
+
+    /// The facts with a word in their text that hold.
+    fn ids(&self, word: &str) -> Vec<String> {
+        let found = facts(&self.engine, &UserId::parse("ines").unwrap(), &FactOptions::default()).unwrap();
+        let named = found.into_iter().filter(|one| one.fact.text.contains(word));
+        named.map(|one| one.fact.id.to_string()).collect()
+    }
+}
+
+/// The part of a page between two texts.
+fn between<'a>(page: &'a str, from: &str, to: &str) -> &'a str {
+    let (_, rest) = page.split_once(from).unwrap_or_else(|| panic!("no {from} in {page}"));
+    rest.split_once(to).unwrap_or_else(|| panic!("no {to} after {from}")).0
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_front_page_says_what_is_known_what_is_new_what_waits_and_whether_it_is_well() {
+    let rig = rig().await;
+    rig.told_on("2024-03-01", "I live in Porto.").await;
+    rig.told_on("2024-05-02", "I moved to Lyon.").await;
+    rig.claims("ines", r#"{"facts": [{"predicate": "lives_in", "object": "Oslo"}]}"#, SourceKind::ToolOutput);
+    let tasks = json!({"tasks": [{"title": "renew the passport", "due": "2020-01-02T00:00:00Z"}, {"title": "sing"}]});
+    rig.claims("ines", &tasks.to_string(), SourceKind::UserSaid);
+    let page = rig.page("/ui/u/ines", &[]).await.html();
+    let known = between(&page, "id=\"knows\"", "</section>");
+    assert!(known.contains("Lyon") && !known.contains("Porto"), "{known}");
+    let waits = between(&page, "id=\"waits\"", "</section>");
+    assert!(waits.contains("to decide") && waits.contains("renew the passport") && !waits.contains("sing"), "{waits}");
+    assert!(waits.contains("overdue, ") && waits.contains("days ago"), "{waits}");
+    let new = between(&page, "id=\"new\"", "</section>");
+    assert!(new.contains("2 May 2024") && new.contains("Lyon") && new.contains("in place of"), "{new}");
+    assert!(page.contains("id=\"well\""), "{page}");
+    // Growth is by the time said, and by the time recorded on request.
+    let recorded = rig.page("/ui/u/ines?by=recorded", &[]).await.html();
+    assert!(recorded.contains("by the time they were recorded"), "{recorded}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_timeline_has_the_days_on_which_it_was_said() {
+    let rig = rig().await;
+    rig.told_on("2024-03-01", "I live in Porto.").await;
+    rig.told_on("2024-05-02", "I moved to Lyon.").await;
+    let page = rig.page("/ui/u/ines/timeline", &[]).await.html();
+    let may = between(&page, "<h2>2 May 2024</h2>", "</section>");
+    let march = between(&page, "<h2>1 Mar 2024</h2>", "</section>");
+    assert!(may.contains("Lyon") && march.contains("Porto") && !march.contains("Lyon"), "{page}");
+    assert!(may.contains("no longer holds"), "{may}");
+    let earlier = rig.page("/ui/u/ines/timeline?until=2024-04-01", &[]).await.html();
+    assert!(!earlier.contains("2 May 2024") && earlier.contains("1 Mar 2024"), "{earlier}");
+    let recorded = rig.page("/ui/u/ines/timeline?by=recorded", &[]).await.html();
+    assert!(!recorded.contains("<h2>1 Mar 2024</h2>") && recorded.contains("/events/1\""), "{recorded}");
+    assert_eq!(rig.page("/ui/u/ines/timeline?until=someday", &[]).await.status, 400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn memories_are_found_by_words_and_put_in_order() {
+    let rig = rig().await;
+    for (day, words) in
+        [("2024-01-01", "I like walnuts."), ("2024-02-01", "I like zebras."), ("2024-03-01", "I like apples.")]
+    {
+        rig.told_on(day, words).await;
+    }
+    let order = |page: &str| {
+        let mut found: Vec<(usize, &str)> = ["walnuts", "zebras", "apples"]
+            .iter()
+            .filter_map(|word| Some((page.find(&format!("{word}</a>"))?, *word)))
+            .collect();
+        found.sort_unstable();
+        found.into_iter().map(|(_, word)| word).collect::<Vec<_>>()
+    };
+    for (query, expected) in [
+        ("?sort=newest", vec!["apples", "zebras", "walnuts"]),
+        ("?sort=oldest", vec!["walnuts", "zebras", "apples"]),
+        ("?sort=text", vec!["apples", "walnuts", "zebras"]),
+        ("?find=ZEBRA", vec!["zebras"]),
+        ("?find=zebra+walnut", vec![]),
+    ] {
+        let page = rig.page(&format!("/ui/u/ines/memories{query}"), &[]).await.html();
+        assert_eq!(order(&page), expected, "{query}");
+    }
+    let said = rig.page("/ui/u/ines/memories?kind=said&find=zebra", &[]).await.html();
+    assert!(said.contains("I like zebras.") && !said.contains("I like apples."), "{said}");
+    let none = rig.page("/ui/u/ines/memories?find=%3Cb%3Equux", &[]).await.html();
+    assert!(none.contains("Nothing with") && !none.contains("<b>quux"), "{none}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_memories_are_retracted_at_once_and_come_back_at_once() {
+    let rig = rig().await;
+    for (day, words) in
+        [("2024-01-01", "I like walnuts."), ("2024-02-01", "I like zebras."), ("2024-03-01", "I like apples.")]
+    {
+        rig.told_on(day, words).await;
+    }
+    let (ids, token) = (rig.ids("likes"), rig.token(&[]).await);
+    assert_eq!(ids.len(), 3);
+    let send = async |fields: &[(&str, &str)]| {
+        let fields = [&[("token", token.as_str()), ("kind", "facts"), ("sort", "text")], fields].concat();
+        rig.form("/ui/u/ines/memories", &[OWN], &fields).await
+    };
+    assert_eq!(send(&[("action", "retract")]).await.status, 400, "nothing was ticked");
+    assert_eq!(send(&[("action", "burn"), ("item", &ids[0])]).await.status, 400);
+    assert_eq!(rig.ids("likes").len(), 3);
+    let to = send(&[("action", "retract"), ("item", &ids[0]), ("item", &ids[1])]).await.sent_to();
+    assert!(to.contains("sort=text"), "the list stays as it was: {to}");
+    assert_eq!(rig.ids("likes"), [ids[2].clone()]);
+    let page = rig.page(&to, &[]).await.html();
+    assert!(page.contains("2 memories retracted."), "{page}");
+    let undo = between(&page, "/revert?events=", "\"").to_owned();
+    assert!(rig.page(&format!("/ui/u/ines/revert?events={undo}"), &[]).await.html().contains("What would change"));
+    rig.form("/ui/u/ines/revert", &[OWN], &[("token", &token), ("events", &undo)]).await.sent_to();
+    assert_eq!(rig.ids("likes").len(), 3);
+    // What cannot be done stops there, and says how far it came.
+    let stopped = send(&[("action", "pin"), ("item", &ids[0]), ("item", "fact_0000000000000")]).await;
+    assert_eq!(stopped.status, 404);
+    assert!(stopped.text().contains("1 of 2 were pinned"), "{}", stopped.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_whose_day_is_over_are_marked_and_come_first() {
+    let rig = rig().await;
+    let tasks = json!({"tasks": [
+        {"title": "sing"}, {"title": "fly", "due": "2120-01-02T00:00:00Z"}, {"title": "dance", "due": "2020-01-02T00:00:00Z"},
+    ]});
+    rig.claims("ines", &tasks.to_string(), SourceKind::UserSaid);
+    let page = rig.page("/ui/u/ines/tasks", &[]).await.html();
+    assert_eq!(page.matches(">overdue<").count(), 1, "{page}");
+    let place = |title: &str| page.find(&format!("data-focus>{title}</a>")).unwrap();
+    assert!(place("dance") < place("fly") && place("fly") < place("sing"), "{page}");
+    assert!(rig.page("/", &[]).await.html().contains("1 overdue"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_say_what_holds_in_a_session() {
+    let rig = rig().await;
+    let turn = json!({"messages": [{"role": "user", "content": "Let us plan the trip to Oslo"}]});
+    rig.send("/memory/ines/sessions/0b5f-trip/turns", turn).await.ok();
+    let list = rig.page("/ui/u/ines/sessions", &[]).await.html();
+    assert!(list.contains("data-focus>Let us plan the trip to Oslo</a>"), "{list}");
+    let token = rig.token(&[]).await;
+    let send = async |fields: &[(&str, &str)]| {
+        let fields = [&[("token", token.as_str()), ("id", "0b5f-trip")], fields].concat();
+        rig.form("/ui/u/ines/session", &[OWN], &fields).await
+    };
+    assert_eq!(send(&[("action", "add"), ("kind", "exception")]).await.status, 400, "it has no text");
+    assert_eq!(send(&[("action", "add"), ("kind", "wish"), ("text", "x")]).await.status, 400);
+    let to = send(&[("action", "add"), ("kind", "exception"), ("text", "Never book a night train")]).await.sent_to();
+    let page = rig.page(&to, &[]).await.html();
+    assert!(page.contains("Never book a night train") && page.contains("Must never happen"), "{page}");
+    let truth = between(&page, "name=\"truth\" value=\"", "\"").to_owned();
+    let to = send(&[("action", "remove"), ("truth", &truth)]).await.sent_to();
+    assert!(
+        !between(&rig.page(&to, &[]).await.html(), "What holds in this conversation", "<h2>").contains("night train")
+    );
+    let to = send(&[("action", "end")]).await.sent_to();
+    assert!(rig.page(&to, &[]).await.html().contains(">over</span>"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_answered_with_its_source_or_not_at_all() {
+    let rig = rig().await;
+    rig.told("ines", "I live in Porto.").await;
+    let page = rig.page("/ui/u/ines/ask?q=Where+do+I+live%3F", &[]).await.html();
+    let answer = between(&page, "id=\"verdict\"", "</section>");
+    assert!(
+        answer.contains("Porto") && answer.contains("/search?q=Where") && answer.contains("/pack?q=Where"),
+        "{answer}"
+    );
+    let page = rig.page("/ui/u/nobody/ask?q=%3Ci%3EWhere", &[]).await.html();
+    assert!(page.contains("does not know") && !page.contains("<i>Where"), "{page}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_page_hears_of_new_versions_and_of_nothing_else() {
+    let rig = rig().await;
+    rig.told("ines", "I live in Porto.").await;
+    let page = rig.page("/ui/u/ines", &[]).await;
+    assert!(page.header("content-security-policy").contains("connect-src 'self'"));
+    let page = page.html();
+    let live = between(&page, "data-live=\"", "\"").to_owned();
+    let mut response = rig.client.get(rig.url(&live)).send().await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    rig.told("ines", "My sister is called Ana.").await;
+    let mut seen = String::new();
+    while !seen.contains("event: version") {
+        let piece = tokio::time::timeout(Duration::from_secs(30), response.chunk()).await.unwrap();
+        seen += std::str::from_utf8(&piece.unwrap().unwrap()).unwrap();
+    }
+    assert!(!seen.contains("Ana"), "{seen}");
+    let version = rig.get("/memory/ines").await.ok()["version"].as_u64().unwrap();
+    let told: u64 = between(&seen, "data: ", "\n").parse().unwrap();
+    assert!(told > 1 && told <= version, "{seen}");
+    assert_eq!(rig.page("/ui/u/a%20b%2Fc/live", &[]).await.status, 400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_of_one_user_hears_nothing_of_another() {
+    let rig = TestServer::with(
+        quipu_fake_model::FakeScript::saying("hello"),
+        std::sync::Arc::new(quipu_models::HashedNgrams::new()),
+        |options| options.needs_key = true,
+    )
+    .await;
+    rig.remembers("otto", "My canary is called Zyxwv.");
+    let cookie = rig.signed_in(&rig.key(&[Scope::Read], Some("ines"))).await;
+    assert_eq!(rig.page("/ui/u/otto/live?after=0", &[("cookie", &cookie)]).await.status, 403);
+    assert_eq!(rig.page("/ui/u/otto/live?after=0", &[]).await.status, 303, "a stranger is asked for a key");
+}
