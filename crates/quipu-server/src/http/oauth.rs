@@ -115,6 +115,7 @@ fn address(setting: &str, text: &str) -> Result<String> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests {
     use super::*;
 
