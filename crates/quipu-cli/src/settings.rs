@@ -24,6 +24,7 @@ use crate::shell::CommandPrefix;
 pub(crate) use artifacts::Artifacts;
 pub(crate) use encryption::{EncryptionSettings, MasterKeySource, UserKeysPlace};
 pub(crate) use models::{ModelRole, ModelSettings};
+pub(crate) use serving::{TlsArgs, TlsSetting};
 pub(crate) use store::StoreSetting;
 
 /// The settings file: `quipu/config.toml` in the platform's configuration folder.

@@ -31,6 +31,7 @@ pub mod refusal;
 pub mod schema;
 pub mod session;
 pub mod source;
+mod text;
 pub mod time;
 
 pub use memory::Memory;

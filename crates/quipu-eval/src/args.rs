@@ -159,6 +159,15 @@ pub enum Dataset {
         #[arg(long)]
         detail: bool,
     },
+    /// Languages: everyday statements in several languages, asked about in the same language and in English
+    Languages {
+        /// A folder of files, one for each language, or one of them; each line has `memory`, `question` and `english`
+        #[arg(value_name = "DIR")]
+        place: PathBuf,
+        /// Write each question's figures to this file (JSON lines)
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
     /// LongMemEval: questions over many chats with an assistant, each with its own history
     #[command(name = "longmemeval")]
     Longmemeval {

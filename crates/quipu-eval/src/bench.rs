@@ -157,7 +157,8 @@ struct MadeUpVectors(EmbeddingModel);
 
 impl MadeUpVectors {
     fn new() -> Self {
-        Self(EmbeddingModel { id: "bench/made-up".to_owned(), dimensions: 384, tokens_max: 256 })
+        let id = "bench/made-up".to_owned();
+        Self(EmbeddingModel { id, dimensions: 384, tokens_max: 256, english_only: true })
     }
 }
 

@@ -15,6 +15,7 @@ mod efficiency;
 mod environment;
 mod families;
 mod heard;
+mod languages;
 mod lines;
 mod locomo;
 mod longmemeval;
@@ -75,6 +76,7 @@ pub fn run(environment: &dyn Environment, output: &dyn Output, dataset: &Dataset
         Dataset::Longmemeval { file, limit, out } => {
             longmemeval::longmemeval(environment, output, file, *limit, out.as_deref())
         }
+        Dataset::Languages { place, out } => languages::languages(environment, place, out.as_deref()),
         Dataset::Updates { seed, worlds, out } => updates::updates(*seed, *worlds, out.as_deref()),
         Dataset::Efficiency { file, questions, conversations } => {
             efficiency::efficiency(environment, output, file, *questions, conversations)

@@ -59,6 +59,12 @@ fn the_built_in_model_from_a_folder_gives_the_same_vectors() {
 }
 
 #[test]
+fn a_model_from_a_folder_may_read_any_language() {
+    assert!(MiniLm::new().model().english_only);
+    assert!(!open(&folder(&[])).expect("opens").model().english_only);
+}
+
+#[test]
 fn the_id_follows_whatever_shapes_the_vectors() {
     let (plain, again) = (folder(&[]), folder(&[]));
     let id = |folder: &TempDir| open(folder).expect("opens").model().id.clone();

@@ -29,11 +29,13 @@ mod probe;
 mod progress;
 mod queue;
 mod server;
+mod tls;
 mod word_caches;
 
 pub use app::ServerParts;
 pub use maintenance::MaintenanceOptions;
 pub use mcp::{McpOptions, Toolset, serve_stdio};
 pub use metrics::Metrics;
-pub use options::{Bounds, Placement, ServerOptions, Upstream, Wire};
+pub use options::{Bounds, Placement, ProtectedResource, ServerOptions, Upstream, Wire};
 pub use server::{Bound, Drained, STOPS_WITHIN, Server, serve};
+pub use tls::TlsFiles;

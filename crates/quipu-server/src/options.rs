@@ -9,6 +9,7 @@ use quipu_engine::{Engine, Result};
 
 use crate::maintenance::MaintenanceOptions;
 use crate::mcp::McpOptions;
+use crate::tls::TlsFiles;
 
 /// Options of the server. The defaults listen on `127.0.0.1:7077`, have no upstream, and use the memory of the user
 /// `me`.
@@ -32,6 +33,10 @@ pub struct ServerOptions {
     pub max_tokens: usize,
     /// Options of MCP.
     pub mcp: McpOptions,
+    /// Certificate and key; without them the server speaks plain HTTP.
+    pub tls: Option<TlsFiles>,
+    /// MCP as a resource that an OAuth authorization server protects; without it no metadata is served.
+    pub protected_resource: Option<ProtectedResource>,
     /// Fills a memory with demo data and returns its user; without it the inspector offers no demo.
     pub demo: Option<fn(&Engine) -> Result<UserId>>,
     /// Options of background maintenance.
@@ -52,11 +57,22 @@ impl Default for ServerOptions {
             recall_within: Duration::from_millis(300),
             max_tokens: pack::DEFAULT_TOKENS,
             mcp: McpOptions::default(),
+            tls: None,
+            protected_resource: None,
             demo: None,
             maintenance: MaintenanceOptions::default(),
             bounds: Bounds::default(),
         }
     }
+}
+
+/// MCP as an OAuth protected resource (RFC 9728).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProtectedResource {
+    /// Base URL by which clients reach this server, without a slash at its end.
+    pub(crate) public_url: String,
+    /// Issuers of the authorization servers.
+    pub(crate) authorization_servers: Vec<String>,
 }
 
 /// Protocol of an upstream.
@@ -103,6 +119,8 @@ pub struct Upstream {
 pub struct Bounds {
     /// Concurrent connections; further ones are closed immediately.
     pub connections_max: usize,
+    /// Interval at which the TLS files are checked for changes.
+    pub tls_check_every: Duration,
     /// Time limit for the head of a request; also for an idle connection between two requests.
     pub head_within: Duration,
     /// Maximum size of a request's head, in bytes.
@@ -158,6 +176,7 @@ impl Default for Bounds {
     fn default() -> Self {
         Self {
             connections_max: 1024,
+            tls_check_every: Duration::from_secs(10),
             head_within: Duration::from_secs(10),
             head_bytes_max: 64 << 10,
             headers_max: 100,

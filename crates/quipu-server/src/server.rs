@@ -12,11 +12,13 @@ use crate::app::{App, ServerParts};
 use crate::http::{self, Hosts};
 use crate::metrics::Metrics;
 use crate::options::ServerOptions;
+use crate::tls::Certificates;
 
 /// A bound server that does not accept requests yet.
 pub struct Server {
     listener: TcpListener,
     addr: SocketAddr,
+    tls: Option<Arc<Certificates>>,
     app: Arc<App>,
     warming: Arc<quipu_engine::Engine>,
 }
@@ -40,7 +42,7 @@ impl Server {
     ///
     /// # Errors
     /// - `Refused`: the address is not loopback and no key exists, so anyone who can reach it could read every memory.
-    /// - `Invalid`: two upstreams have the same name, or one has an invalid address.
+    /// - `Invalid`: two upstreams have the same name, or one has an invalid address; or the TLS files cannot be used.
     /// - `Unavailable`: the port is in use.
     pub async fn bind(parts: ServerParts, options: ServerOptions) -> Result<Self> {
         check(&options)?;
@@ -52,6 +54,7 @@ impl Server {
                 return Err(without_keys(options.addr));
             }
         }
+        let tls = options.tls.clone().map(Certificates::open).transpose()?.map(Arc::new);
         let listener = TcpListener::bind(options.addr).await.map_err(|error| {
             Error::Unavailable(format!(
                 "cannot listen on {}: {error}. Stop what listens there, or give --addr",
@@ -62,7 +65,7 @@ impl Server {
             .local_addr()
             .map_err(|error| Error::Unavailable(format!("the address that was bound cannot be read: {error}")))?;
         let warming = parts.engine.clone();
-        Ok(Self { listener, addr, app: Arc::new(App::new(parts, options)?), warming })
+        Ok(Self { listener, addr, tls, app: Arc::new(App::new(parts, options)?), warming })
     }
 
     /// The bound address.
@@ -80,7 +83,7 @@ impl Server {
                 tracing::warn!(%error, "the embedding model cannot be read: memory is found by words only");
             }
         });
-        let hosts = Hosts::new(self.addr, &self.app.options.allow_hosts);
+        let hosts = Hosts::new(self.addr, &self.app.options.allow_hosts, self.tls.is_some());
         let router = http::router(self.app.clone(), hosts);
         let app = self.app.clone();
         let stop = async move {
@@ -94,7 +97,13 @@ impl Server {
         let maintenance = tokio::spawn(maintenance);
         let peers = self.app.peers.clone().run(self.app.stopping.subscribe(), self.app.maintenance.clone());
         let peers = tokio::spawn(peers);
-        http::run(self.listener, router, &bounds, self.app.metrics.clone(), stop).await;
+        let certificates = self.tls.clone();
+        let followed = certificates.map(|tls| tls.follow(bounds.tls_check_every, self.app.stopping.subscribe()));
+        let followed = followed.map(tokio::spawn);
+        http::run(self.listener, self.tls, router, &bounds, self.app.metrics.clone(), stop).await;
+        if let Some(followed) = followed {
+            followed.abort();
+        }
         // Maintenance ends after its current piece; if that hangs it is abandoned, and is due again at the next start.
         let ended = tokio::time::timeout(bounds.drain_within, maintenance);
         let left = tokio::time::timeout(bounds.drain_within, peers);

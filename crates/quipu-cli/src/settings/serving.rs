@@ -1,11 +1,12 @@
 //! Settings of the server, of MCP and of upstreams.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use quipu_core::limit;
 use quipu_engine::{Error, Result};
-use quipu_server::{McpOptions, Placement, ServerOptions, Upstream, Wire};
+use quipu_server::{McpOptions, Placement, ProtectedResource, ServerOptions, TlsFiles, Upstream, Wire};
 use serde::Deserialize;
 
 use super::Settings;
@@ -22,6 +23,17 @@ pub(crate) struct Serving {
     /// Require keys on loopback too.
     #[serde(default)]
     require_keys: bool,
+    /// Certificate chain and private key, PEM.
+    tls_cert: Option<PathBuf>,
+    tls_key: Option<PathBuf>,
+    /// Make a certificate that is signed by itself.
+    #[serde(default)]
+    self_signed: bool,
+    /// Base URL by which clients reach the server.
+    public_url: Option<String>,
+    /// Issuers of OAuth authorization servers.
+    #[serde(default)]
+    authorization_servers: Vec<String>,
     recall_ms: Option<u64>,
     max_tokens: Option<usize>,
     /// Address of a collector for OTLP over HTTP.
@@ -147,7 +159,7 @@ impl Settings {
         let itself = |one: &&Upstream| {
             let base = one.base_url.to_ascii_lowercase();
             ["127.0.0.1", "localhost", "[::1]"].iter().any(|host| {
-                let base = base.trim_start_matches("http://");
+                let base = base.trim_start_matches("http://").trim_start_matches("https://");
                 base == format!("{host}:{}", addr.port()) || base.starts_with(&format!("{host}:{}/", addr.port()))
             })
         };
@@ -157,6 +169,16 @@ impl Settings {
                 one.name, one.base_url
             )));
         }
+        let protected_resource = match (&own.public_url, &*own.authorization_servers) {
+            (None, []) => None,
+            (None, _) => {
+                return Err(Error::Invalid(
+                    "serve.authorization_servers needs serve.public_url: the address by which clients reach this server"
+                        .to_owned(),
+                ));
+            }
+            (Some(url), servers) => Some(ProtectedResource::new(url, servers)?),
+        };
         let max_tokens = own.max_tokens.unwrap_or(usual.max_tokens);
         if max_tokens > limit::PACK_TOKENS_MAX {
             return Err(Error::Invalid(format!("serve.max_tokens must be at most {}", limit::PACK_TOKENS_MAX)));
@@ -171,10 +193,66 @@ impl Settings {
             recall_within: own.recall_ms.map_or(usual.recall_within, Duration::from_millis),
             max_tokens,
             mcp: self.mcp.clone(),
+            tls: None,
+            protected_resource,
             demo: usual.demo,
             maintenance: self.maintenance.clone(),
             bounds: usual.bounds,
         })
+    }
+}
+
+/// Where the certificate of the server comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TlsSetting {
+    /// The server speaks plain HTTP.
+    Off,
+    /// Files of the operator.
+    Files(TlsFiles),
+    /// A certificate that is made in the data folder.
+    SelfSigned,
+}
+
+/// What flags say about TLS.
+#[derive(Debug, Default, Clone, clap::Args)]
+pub(crate) struct TlsArgs {
+    /// Speak TLS with this certificate and its intermediate ones (PEM); read again when it changes and at SIGHUP
+    #[arg(long, value_name = "FILE", requires = "tls_key", conflicts_with = "self_signed")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The certificate's private key (PEM, without a passphrase)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Speak TLS with a certificate signed by itself, made once in the data folder
+    #[arg(long)]
+    pub(crate) self_signed: bool,
+}
+
+impl Settings {
+    /// The certificate of the server: from flags, else from the settings file.
+    ///
+    /// # Errors
+    /// `Invalid` for a certificate without a key, a key without a certificate, or either with `self_signed`.
+    pub(crate) fn tls(&self, flags: &TlsArgs) -> Result<TlsSetting> {
+        let own = &self.serve;
+        if flags.self_signed {
+            return Ok(TlsSetting::SelfSigned);
+        }
+        let (certificate, key, self_signed) = match (&flags.tls_cert, &flags.tls_key) {
+            (None, None) => (&own.tls_cert, &own.tls_key, own.self_signed),
+            (certificate, key) => (certificate, key, false),
+        };
+        match (certificate, key, self_signed) {
+            (None, None, false) => Ok(TlsSetting::Off),
+            (None, None, true) => Ok(TlsSetting::SelfSigned),
+            (Some(certificate), Some(key), false) => {
+                Ok(TlsSetting::Files(TlsFiles { certificate: certificate.clone(), key: key.clone() }))
+            }
+            (Some(_), Some(_), true) => Err(Error::Invalid(
+                "serve.self_signed makes a certificate of its own: leave out serve.tls_cert and serve.tls_key"
+                    .to_owned(),
+            )),
+            _ => Err(Error::Invalid("serve.tls_cert and serve.tls_key must be given together".to_owned())),
+        }
     }
 }
 

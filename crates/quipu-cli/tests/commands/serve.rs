@@ -95,6 +95,16 @@ fn what_cannot_be_meant_is_refused_in_words() {
         (upstream("base_url = \"http://there/v1\"\nkey = \"sk-1\""), &["serve"], 2, "unknown field"),
         ("[serve]\notlp_endpoint = \"collector:4318\"\n".to_owned(), &["serve"], 2, "not an http address for spans"),
         ("[serve]\nmax_tokens = 100000000\n".to_owned(), &["serve"], 2, "max_tokens"),
+        ("[serve]\ntls_cert = \"a.pem\"\n".to_owned(), &["serve"], 2, "must be given together"),
+        (String::new(), &["serve", "--tls-cert", "a.pem", "--tls-key", "b.pem"], 2, "a.pem cannot be read"),
+        (
+            String::new(),
+            &["serve", "--tls-cert", "a.pem", "--tls-key", "b.pem", "--self-signed"],
+            2,
+            "cannot be used with",
+        ),
+        ("[serve]\npublic_url = \"https://m.example\"\n".to_owned(), &["serve"], 2, "authorization_servers"),
+        ("[serve]\nauthorization_servers = [\"https://l.example\"]\n".to_owned(), &["serve"], 2, "public_url"),
     ] {
         let output = Place::new(&config).run(args);
         let printed = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -136,6 +146,40 @@ fn health_succeeds_if_the_server_is_ready_or_at_least_responds_without_a_key() {
     }
     let output = open.run(&["health", "--server", "nowhere"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+#[test]
+fn a_certificate_signed_by_itself_is_trusted_by_its_fingerprint_alone() {
+    let place = Place::new("[serve]\nself_signed = true\n");
+    let mut fingerprints = Vec::new();
+    for _ in 0..2 {
+        let (mut serving, screen, addr) = Serving::start(&place, &[]);
+        assert!(screen.contains(&format!("https://{addr}/mcp")), "{screen}");
+        let line = screen.lines().find_map(|line| line.trim().strip_prefix("SHA-256")).unwrap().trim().to_owned();
+        let health = |fingerprint: &str| {
+            let mut command = place.command(&["health", "--server", &format!("https://{addr}")]);
+            let output = command.env("QUIPU_SERVER_FINGERPRINT", fingerprint).output().unwrap();
+            (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+        };
+        assert_eq!(health(&line).0, Some(0), "{}", health(&line).1);
+        assert_eq!(health("").0, Some(5), "without a fingerprint");
+        let another = line.replace(':', "").chars().rev().collect::<String>();
+        let (code, said) = health(&another);
+        assert_eq!(code, Some(5), "{said}");
+        assert!(said.contains("has another fingerprint"), "{said}");
+        let (code, said) = health("AB:CD");
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("64 hexadecimal digits"), "{said}");
+        #[cfg(unix)]
+        {
+            let read_again = Command::new("kill").args(["-HUP", &serving.0.id().to_string()]).status().unwrap();
+            assert!(read_again.success());
+            assert_eq!(health(&line).0, Some(0), "after SIGHUP");
+        }
+        serving.interrupt();
+        fingerprints.push(line);
+    }
+    assert_eq!(fingerprints[0], fingerprints[1], "the certificate is made once");
 }
 
 #[test]

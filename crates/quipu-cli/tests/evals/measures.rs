@@ -256,3 +256,22 @@ fn answers_are_judged_kept_and_not_asked_again() {
     let person = place.file("p.json", &person());
     place.refuses(&["answers", &person, "--model", "chat", "--out", &other], 2, &["LoCoMo and BEAM"]);
 }
+
+#[test]
+fn statements_are_found_in_every_language() {
+    let place = Place::new();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/languages");
+    let out = place.path("details.jsonl");
+    let report = place.json(&["languages", folder, "--out", &out]);
+    let languages = report["languages"].as_object().unwrap();
+    assert_eq!(languages.len(), 8);
+    for (language, figures) in languages {
+        assert_eq!(figures["questions"], 20, "{language}");
+        for figure in ["same", "same_among_all"] {
+            assert!(figures[figure].as_f64().unwrap() >= 0.85, "{language}: {figures}");
+        }
+    }
+    assert_eq!(place.lines("details.jsonl").len(), 480);
+    place.refuses(&["languages", &place.0.path().display().to_string()], 2, &["details.jsonl, line 1"]);
+    place.refuses(&["languages", &place.file("none.txt", "")], 3, &["extension jsonl"]);
+}

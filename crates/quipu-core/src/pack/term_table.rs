@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::recall::index::tokens;
+use crate::text::tokens;
 
 /// Numbers of the terms seen so far. It stores words of the memory, so it must not outlive its pack.
 #[derive(Debug, Default)]

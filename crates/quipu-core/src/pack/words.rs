@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::excerpt::{Excerpt, LEFT_OUT};
 use crate::episode::sentences;
-use crate::recall::index::tokens;
+use crate::text::tokens;
 
 /// Words of a conversation without content of their own.
 const CHAT: &str = "\

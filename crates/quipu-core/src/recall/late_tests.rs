@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
-use super::index::tokens;
 use super::*;
 use crate::id::{ItemId, ItemKind};
 use crate::source::{Role, Source};
+use crate::text::tokens;
 
 /// Words of one line are synonyms; any other word has its own meaning.
 const SAME: [&[&str]; 3] = [&["dog", "puppy"], &["car", "automobile"], &["colour", "red"]];
@@ -53,7 +53,12 @@ fn ask(index: &Index, question: &str) -> Recall {
         Query { text: question.to_owned(), k: 10, now: None, filter: Filter::default(), validity: None, intent: None };
     let plan = QueryPlan::new(index, query).unwrap_or_else(|refusal| panic!("{refusal}"));
     let tokens = QueryTokens::new(borrowed(&tokens_of(&plan.first_person_text)));
-    recall(index, &plan, &Meaning { vector: Some(vec![0.0, 1.0]), tokens, goal: None }, &RankOptions::default())
+    recall(
+        index,
+        &plan,
+        &Meaning { vector: Some(vec![0.0, 1.0]), tokens, ..Meaning::default() },
+        &RankOptions::default(),
+    )
 }
 
 #[test]

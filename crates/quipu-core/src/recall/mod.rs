@@ -11,6 +11,7 @@ pub(crate) mod index;
 mod query;
 mod rank;
 
+pub use crate::text::tokens::terms;
 pub use answer::calibration::{AnswerSignals, Calibration, VerdictThresholds};
 pub use answer::decision::{Best, Verdict, decide};
 pub use answer::reliability::{ReliabilityBin, calibration_error};
@@ -21,7 +22,6 @@ pub use index::filter::Filter;
 pub use index::image::{IMAGE_TAG, ImageError};
 pub use index::passage_index::{EmbeddingInput, Index, Sources};
 pub use index::token_code::{TokenCode, token_codes};
-pub use index::tokens::terms;
 pub use query::about::About;
 pub use query::dates::NamedDate;
 pub use query::intent::Intent;
@@ -107,6 +107,8 @@ pub struct Meaning {
     pub tokens: Option<QueryTokens>,
     /// The vector of the goal the question serves, if one was given.
     pub goal: Option<Vec<f32>>,
+    /// True if the model was not trained on the question's language, so that its vectors say little.
+    pub is_foreign: bool,
 }
 
 /// Minimum probability at which results of the active index are accepted; otherwise everything is searched.
@@ -152,7 +154,7 @@ fn search(
     let mut drawn = Vec::new();
     // Sources of a statement do not take places of their own.
     let places = if derived.is_empty() { plan.k.max(limit::RANKED) } else { limit::NOMINEES_PER_ARM.max(2 * plan.k) };
-    let mut weights = options.profile.matching.of(index.talk.is_among_people()).first;
+    let mut weights = options.profile.matching.of(index.talk.is_among_people(), meaning.is_foreign).first;
     let gone: Vec<u32> = memory.items().hidden_sources().filter_map(|id| memory.find(id)).collect();
     let asleep: Vec<u32> = out.into_iter().flatten().filter_map(|id| memory.find(*id)).collect();
     let closed = Closed { gone: &gone, asleep: &asleep };
@@ -239,10 +241,10 @@ fn stages(
     options: &RankOptions,
     look: Inspect<'_>,
 ) -> (Recall, Vec<Term>) {
-    let matching = options.profile.matching.of(index.talk.is_among_people());
+    let matching = options.profile.matching.of(index.talk.is_among_people(), meaning.is_foreign);
     let all = index.mask(&plan.filter, closed.gone);
     let allowed = index.without(all.clone(), closed.asleep);
-    let words = index.words.score(&plan.terms);
+    let words = index.words.score(&plan.terms, &plan.other_stems);
     let (first, last) = index.days.unwrap_or_default();
     let mut dates = Agreements::new(&plan.dates, first, last);
     plan.intervals.iter().filter(|_| plan.dates.is_empty()).for_each(|interval| dates.add_interval(interval, last));
@@ -253,7 +255,7 @@ fn stages(
         codes.map(|(term, figure)| (term.clone(), rank::score::code_share(figure.texts))).unzip();
     let share = shares.into_iter().fold(0.0, f32::max);
     let codes = (!codes.is_empty()).then(|| {
-        let found = index.words.score(&codes).passages;
+        let found = index.words.score(&codes, &plan.other_stems).passages;
         found.into_iter().map(|score| score.min(1.0) * share).collect::<Vec<_>>()
     });
     let evidence = Evidence {

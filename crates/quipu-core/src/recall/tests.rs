@@ -3,10 +3,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use proptest::prelude::*;
 
-use super::index::tokens;
 use super::*;
 use crate::id::{ItemId, ItemKind};
 use crate::source::{Artifact, Role, Source};
+use crate::text::tokens;
 
 const DIMENSIONS: usize = 64;
 

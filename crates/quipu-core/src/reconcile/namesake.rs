@@ -10,7 +10,7 @@ use crate::extract::{FactCandidate, USER};
 use crate::id::Seq;
 use crate::item::Fact;
 use crate::predicate::{Cardinality, normal};
-use crate::recall::index::tokens;
+use crate::text::tokens;
 
 /// Prefix of a subject without a name: "user's sister".
 const OF_USER: &str = "user's ";

@@ -1,7 +1,7 @@
 //! Equality of values.
 
 use crate::predicate::normal;
-use crate::recall::index::tokens;
+use crate::text::tokens;
 
 /// Stop words that change the meaning of a value.
 const TURNING: [&str; 37] = [

@@ -6,7 +6,7 @@ use super::{DecisionDraft, Outcome, gate};
 use crate::extract::{TaskCandidate, TaskKind, TaskNews};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Attempt, DerivedChange, Task, TaskChange, TaskStatus};
-use crate::recall::index::tokens;
+use crate::text::tokens;
 use crate::time::day_number;
 
 /// Least share of common stems of two titles of one task.

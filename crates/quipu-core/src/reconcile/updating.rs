@@ -14,7 +14,7 @@ use crate::extract::{
 use crate::item::{Fact, FactType, Task, TaskStatus};
 use crate::items::figure;
 use crate::predicate::normal;
-use crate::recall::index::tokens;
+use crate::text::tokens;
 
 /// Most facts that one noun can name.
 const NAMED_MAX: usize = 3;

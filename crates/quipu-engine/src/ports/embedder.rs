@@ -11,6 +11,8 @@ pub struct EmbeddingModel {
     pub dimensions: usize,
     /// Longest input in tokens of the model. The caller must split longer texts.
     pub tokens_max: usize,
+    /// True if it was trained on English alone: questions in other languages are then found by their words.
+    pub english_only: bool,
 }
 
 /// Why a text could not be embedded.

@@ -44,7 +44,7 @@ pub(crate) fn of_question(
     let mut made = embedded.map_err(|error| error.to_string())?.into_iter();
     let (made, goal) = (made.next(), made.next().map(|goal| goal.vector));
     let tokens = made.as_ref().and_then(|made| QueryTokens::new(made.tokens.iter().map(word_and_vector)));
-    Ok(Meaning { tokens, vector: made.map(|made| made.vector), goal })
+    Ok(Meaning { tokens, vector: made.map(|made| made.vector), goal, is_foreign: false })
 }
 
 fn word_and_vector(token: &Token) -> (&str, &[f32]) {

@@ -275,10 +275,11 @@ pub(crate) fn find<T>(
     let start = started();
     let goal = options.goal.as_deref();
     before_slow_call("the embedder");
-    let (meaning, degraded) = match meaning::of_question(engine, &planned.first_person_text, goal, deadline) {
+    let (mut meaning, degraded) = match meaning::of_question(engine, &planned.first_person_text, goal, deadline) {
         Ok(meaning) => (meaning, None),
         Err(error) => (Meaning::default(), Some(format!("{error}; only words, dates and speakers were used"))),
     };
+    meaning.is_foreign = engine.embedder.model().english_only && !planned.is_english();
     let embed_us = micros(start);
     let start = started();
     let how = stages::RankOptions {

@@ -52,7 +52,8 @@ struct Apart(EmbeddingModel);
 
 impl Apart {
     fn new() -> Self {
-        Self(EmbeddingModel { id: "apart/v1".to_owned(), dimensions: 256, tokens_max: 512 })
+        let id = "apart/v1".to_owned();
+        Self(EmbeddingModel { id, dimensions: 256, tokens_max: 512, english_only: true })
     }
 }
 

@@ -18,7 +18,8 @@ impl HashedNgrams {
     /// Creates the embedder, which has no options.
     #[must_use]
     pub fn new() -> Self {
-        Self { model: EmbeddingModel { id: "hashed-ngrams/v1".to_owned(), dimensions: DIMENSIONS, tokens_max: 256 } }
+        let id = "hashed-ngrams/v1".to_owned();
+        Self { model: EmbeddingModel { id, dimensions: DIMENSIONS, tokens_max: 256, english_only: false } }
     }
 
     fn vector(&self, text: &str) -> Vec<f32> {

@@ -52,6 +52,7 @@ impl MiniLm {
                 id: "all-MiniLM-L6-v2/int8-channel/v2".to_owned(),
                 dimensions: 384,
                 tokens_max: 256,
+                english_only: true,
             },
             threads,
             tokenizer: OnceLock::new(),

@@ -51,7 +51,13 @@ impl ModelFolder {
         let encoder = Encoder::new(Arc::new(network), threads);
         let tried = encoder.embed(&tokenizer, tokens_max, &["quipu"]).map_err(|why| format!("model.onnx: {why}"))?;
         Ok(Self {
-            model: EmbeddingModel { id: format!("folder/{hash}"), dimensions: tried[0].len(), tokens_max },
+            // The files do not say which languages it was trained on.
+            model: EmbeddingModel {
+                id: format!("folder/{hash}"),
+                dimensions: tried[0].len(),
+                tokens_max,
+                english_only: false,
+            },
             tokenizer,
             encoder,
         })

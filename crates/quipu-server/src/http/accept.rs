@@ -15,7 +15,8 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tower_service::Service;
@@ -23,6 +24,7 @@ use tower_service::Service;
 use super::screen::Screen;
 use crate::metrics::Metrics;
 use crate::options::Bounds;
+use crate::tls::Certificates;
 
 /// Pause after a failed accept, usually caused by too many open files.
 const AFTER_FAULT: Duration = Duration::from_millis(50);
@@ -30,6 +32,7 @@ const AFTER_FAULT: Duration = Duration::from_millis(50);
 /// Accepts connections until `stop`, then gives busy ones time to end and closes the rest.
 pub(crate) async fn run(
     listener: TcpListener,
+    tls: Option<Arc<Certificates>>,
     router: Router,
     bounds: &Bounds,
     metrics: Arc<Metrics>,
@@ -53,12 +56,21 @@ pub(crate) async fn run(
             metrics.connections_refused.inc();
             continue;
         };
-        let connection = graceful.watch(connection(stream, router.clone(), bounds));
-        let metrics = metrics.clone();
+        // Deltas of a stream are small and must not be delayed (Nagle's algorithm).
+        let _ = stream.set_nodelay(true);
+        let (watcher, tls, router) = (graceful.watcher(), tls.clone(), router.clone());
+        let (bounds, metrics) = (bounds.clone(), metrics.clone());
         open.spawn(async move {
             metrics.connections.inc();
             // Errors of a connection concern its client only.
-            let _ = connection.await;
+            match tls {
+                None => drop(watcher.watch(connection(stream, router, &bounds)).await),
+                Some(tls) => {
+                    if let Some(stream) = tls.accept(stream, bounds.head_within).await {
+                        drop(watcher.watch(connection(stream, router, &bounds)).await);
+                    }
+                }
+            }
             metrics.connections.dec();
             drop(slot);
         });
@@ -69,13 +81,11 @@ pub(crate) async fn run(
     open.shutdown().await;
 }
 
-fn connection(
-    stream: TcpStream,
+fn connection<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
+    stream: S,
     router: Router,
     bounds: &Bounds,
-) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send + use<> {
-    // Deltas of a stream are small and must not be delayed (Nagle's algorithm).
-    let _ = stream.set_nodelay(true);
+) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send + use<S> {
     let io = TokioIo::new(Screen::new(stream, bounds.head_bytes_max, bounds.write_within));
     let answer = service_fn(move |request: Request<Incoming>| answer(router.clone(), request));
     http1::Builder::new()

@@ -16,7 +16,7 @@ use quipu_engine::keys::{Holder, PREFIX};
 use quipu_engine::ports::Scope;
 
 use super::fault::Fault;
-use super::mcp;
+use super::{mcp, oauth};
 use crate::app::App;
 use crate::inspector;
 use crate::options::Wire;
@@ -101,8 +101,8 @@ pub(crate) struct RequestContext {
 pub(super) async fn check(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_mcp = mcp::is(path);
-    if path == "/health/live" {
-        // Health checks need no key and return no user data.
+    if path == "/health/live" || oauth::is(path) {
+        // Health checks and metadata need no key and return no user data.
         let met = RequestContext { caller: Caller::Local, request_id: app.new_request_id() };
         request.extensions_mut().insert(met);
         return next.run(request).await;
@@ -113,7 +113,11 @@ pub(super) async fn check(State(app): State<Arc<App>>, mut request: Request, nex
     let passes_others = proxied.is_some() || (!app.needs_key && is_of_others(path));
     let met = meet(&app, request.headers(), request.uri(), passes_others).await;
     let (mut response, left) = match met {
-        Err(fault) if is_mcp => (fault.answer_mcp(), None),
+        Err(fault) if is_mcp => {
+            let mut refusal = fault.answer_mcp();
+            oauth::point_to_metadata(&app, path, &mut refusal);
+            (refusal, None)
+        }
         Err(fault) => (fault.answer(proxied.flatten(), Some(&request_id)), None),
         Ok(inspector::Seen::Stranger(response)) => (response, None),
         Ok(inspector::Seen::Met(caller, left)) => {

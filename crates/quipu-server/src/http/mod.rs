@@ -8,6 +8,7 @@ mod counted;
 mod fault;
 mod health;
 mod mcp;
+mod oauth;
 mod origin;
 mod pass;
 mod proxied;

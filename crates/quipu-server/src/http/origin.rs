@@ -18,21 +18,23 @@ use super::fault::Fault;
 pub(crate) struct Hosts {
     own: Vec<String>,
     allowed: Vec<String>,
+    /// True if the server speaks TLS itself.
+    is_tls: bool,
 }
 
 impl Hosts {
     /// The loopback names with the port, and the names that were allowed.
-    pub(crate) fn new(addr: SocketAddr, allowed: &[String]) -> Self {
+    pub(crate) fn new(addr: SocketAddr, allowed: &[String], is_tls: bool) -> Self {
         let port = addr.port();
         let names = ["127.0.0.1", "localhost", "[::1]"];
         let mut own: Vec<String> = names.iter().map(|name| format!("{name}:{port}")).collect();
-        if port == 80 {
+        if port == if is_tls { 443 } else { 80 } {
             own.extend(names.iter().map(|name| (*name).to_owned()));
         }
         if !addr.ip().is_loopback() {
             own.push(addr.to_string());
         }
-        Self { own, allowed: allowed.iter().map(|name| name.to_ascii_lowercase()).collect() }
+        Self { own, allowed: allowed.iter().map(|name| name.to_ascii_lowercase()).collect(), is_tls }
     }
 
     fn has(&self, name: &str) -> bool {
@@ -40,9 +42,10 @@ impl Hosts {
     }
 
     fn has_page(&self, origin: &str) -> bool {
-        // This server does not use TLS, so only an allowed name can have an https page behind it.
         match (origin.strip_prefix("http://"), origin.strip_prefix("https://")) {
-            (Some(name), _) => self.has(name),
+            (Some(name), _) => !self.is_tls && self.has(name),
+            (_, Some(name)) if self.is_tls => self.has(name),
+            // Without TLS of its own, only an allowed name can have an https page behind it.
             (_, Some(name)) => self.allowed.iter().any(|known| known.eq_ignore_ascii_case(name)),
             (None, None) => false,
         }

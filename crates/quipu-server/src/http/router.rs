@@ -10,7 +10,7 @@ use axum::routing::{any, get, post};
 use super::caller::RequestContext;
 use super::fault::Fault;
 use super::origin::{self, Hosts};
-use super::{api, caller, counted, health, mcp, pass, proxied};
+use super::{api, caller, counted, health, mcp, oauth, pass, proxied};
 use crate::app::App;
 use crate::inspector;
 
@@ -34,6 +34,7 @@ pub(crate) fn router(app: Arc<App>, hosts: Hosts) -> Router {
         .route("/openapi.json", get(api::shown_document).layer(Extension(page)))
         .merge(api::router())
         .merge(mcp::router(&app))
+        .merge(oauth::router())
         .merge(inspector::router())
         .fallback(async |Extension(met): Extension<RequestContext>| {
             Fault::not_found("unknown path").answer(None, Some(&met.request_id))

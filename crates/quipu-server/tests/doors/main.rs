@@ -18,5 +18,6 @@ mod maintenance;
 mod modes;
 mod piped;
 mod shown;
+mod tls;
 mod torture;
 mod vendors;

@@ -10,9 +10,10 @@ use reqwest::blocking::{Client, Response};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::http_client;
+use super::self_signed;
+use crate::http_client::{self, Fingerprint};
 use crate::output::Printer;
-use crate::settings::Settings;
+use crate::settings::{Settings, TlsArgs, TlsSetting};
 
 #[derive(Debug, Args)]
 pub(crate) struct HealthArgs {
@@ -38,12 +39,12 @@ struct Health {
 /// `Unavailable` if the server does not answer or is not ready; `Refused` if it does not accept the key; `Invalid` for a
 /// wrong address.
 pub(super) fn run(settings: &Settings, printer: &Printer, args: &HealthArgs) -> Result<()> {
-    let server = match &args.server {
-        Some(server) => server.trim_end_matches('/').to_owned(),
-        None => format!("http://{}", reachable(settings.serving(None, &[])?.addr)),
+    let (server, pinned) = match &args.server {
+        Some(server) => (server.trim_end_matches('/').to_owned(), None),
+        None => own_server(settings)?,
     };
     let key = std::env::var("QUIPU_API_KEY").ok().filter(|key| !key.is_empty());
-    let client = http_client::direct(ANSWER_WITHIN)?;
+    let client = http_client::to_server(ANSWER_WITHIN, pinned)?;
     let get = |path: &str| request(&client, &server, path, key.as_deref());
 
     let answer = get("/health/ready")?;
@@ -75,9 +76,15 @@ fn request(client: &Client, server: &str, path: &str, key: Option<&str>) -> Resu
             Error::Invalid(format!("{server:?} is not the address of a server, such as http://127.0.0.1:7077"))
         })?;
     let request = key.into_iter().fold(client.get(url), |request, key| request.bearer_auth(key));
-    request
-        .send()
-        .map_err(|error| Error::Unavailable(format!("the server at {server} does not answer: {}", error.without_url())))
+    request.send().map_err(|error| {
+        Error::Unavailable(format!("the server at {server} does not answer: {}", cause(&error.without_url())))
+    })
+}
+
+/// An error with its first cause, such as a certificate that is not trusted.
+fn cause(error: &reqwest::Error) -> String {
+    let sources = std::iter::successors(std::error::Error::source(error), |error| error.source());
+    sources.last().map_or_else(|| error.to_string(), |first| format!("{error}: {first}"))
 }
 
 /// Why a server is not ready, or refuses.
@@ -86,6 +93,18 @@ fn reason(answer: Response) -> String {
     let body: Value = answer.text().ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let told = body["reason"].as_str().or_else(|| body["error"]["message"].as_str());
     told.map_or_else(|| status.to_string(), str::to_owned)
+}
+
+/// The server of these settings, and its certificate if it speaks TLS: its names need not include the address by which it
+/// is reached on this machine.
+fn own_server(settings: &Settings) -> Result<(String, Option<Fingerprint>)> {
+    let addr = reachable(settings.serving(None, &[])?.addr);
+    let files = match settings.tls(&TlsArgs::default())? {
+        TlsSetting::Off => return Ok((format!("http://{addr}"), None)),
+        TlsSetting::Files(files) => files,
+        TlsSetting::SelfSigned => self_signed::files(&settings.data_dir),
+    };
+    Ok((format!("https://{addr}"), Some(Fingerprint::of(&files.leaf()?))))
 }
 
 /// Where a server on this machine is reached that listens on `addr`.

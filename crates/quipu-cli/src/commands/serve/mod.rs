@@ -8,6 +8,7 @@ mod install;
 mod key;
 mod man;
 mod mcp;
+mod self_signed;
 mod server;
 
 use std::process::ExitCode;

@@ -7,14 +7,17 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use quipu::system::{SystemClock, SystemEntropy};
 use quipu_engine::Result;
+use quipu_engine::ports::Clock;
 use quipu_server::{Bound, Metrics, ServerOptions, ServerParts, Upstream, Wire, serve};
 use serde::Serialize;
 use tracing_subscriber::filter::LevelFilter;
 
+use super::self_signed;
 use crate::app;
 use crate::commands::demo;
+use crate::http_client::Fingerprint;
 use crate::output::Printer;
-use crate::settings::{Settings, StoreSetting};
+use crate::settings::{Settings, StoreSetting, TlsArgs, TlsSetting};
 use crate::telemetry;
 
 #[derive(Debug, Args)]
@@ -25,6 +28,8 @@ pub(crate) struct ServeArgs {
     /// Another host name of the server, such as that of a proxy in front of it
     #[arg(long = "allow-host", value_name = "HOST")]
     pub(crate) allow_hosts: Vec<String>,
+    #[command(flatten)]
+    pub(crate) tls: TlsArgs,
     /// Messages on stderr; `info` has every request and recall with its attributes
     #[arg(long, value_enum, default_value = "warn", value_name = "LEVEL")]
     pub(crate) log_level: LogLevel,
@@ -50,6 +55,8 @@ struct Screen {
     store: Option<String>,
     user_id: String,
     inspector: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    certificate: Option<ShownCertificate>,
     needs_key: bool,
     openai_base_url: String,
     anthropic_base_url: String,
@@ -58,6 +65,15 @@ struct Screen {
     #[serde(skip_serializing_if = "Option::is_none")]
     otlp_endpoint: Option<String>,
     upstreams: Vec<ServerAddress>,
+}
+
+/// The certificate of the server.
+#[derive(Debug, Serialize)]
+struct ShownCertificate {
+    /// The file that clients may trust.
+    path: String,
+    /// Its fingerprint.
+    sha256: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -69,13 +85,15 @@ struct ServerAddress {
 }
 
 pub(super) fn run(settings: &Settings, printer: &Printer, args: &ServeArgs) -> Result<ExitCode> {
-    let options = ServerOptions { demo: Some(demo::load), ..settings.serving(args.addr, &args.allow_hosts)? };
+    let mut options = ServerOptions { demo: Some(demo::load), ..settings.serving(args.addr, &args.allow_hosts)? };
+    let tls = settings.tls(&args.tls)?;
     let collector = settings.collector()?;
     let telemetry = telemetry::start(filter(args.log_level), collector.as_deref())?;
     let usage = app::model_usage(&settings.data_dir, settings);
     let metrics = Arc::new(Metrics::of_server(&options.name));
     usage.watched_by(metrics.clone());
     let engine = app::open_with(&settings.data_dir, settings, &usage)?;
+    let certificate = speak_tls(settings, printer, &tls, &mut options)?;
     engine.warm_up();
     let parts = ServerParts {
         engine: Arc::new(engine),
@@ -88,7 +106,7 @@ pub(super) fn run(settings: &Settings, printer: &Printer, args: &ServeArgs) -> R
     let shown = options.clone();
     let drained = serve(parts, options, |bound| {
         // The server runs even if the report cannot be printed.
-        let _ = printer.report(&screen(settings, &shown, bound, collector), render);
+        let _ = printer.report(&screen(settings, &shown, bound, (collector, certificate)), render);
     })?;
     if let Some(fault) = telemetry.end() {
         printer.hint(&fault);
@@ -102,8 +120,46 @@ pub(super) fn run(settings: &Settings, printer: &Printer, args: &ServeArgs) -> R
     Ok(ExitCode::SUCCESS)
 }
 
-fn screen(settings: &Settings, options: &ServerOptions, bound: Bound, collector: Option<String>) -> Screen {
+/// Sets the certificate and, for one signed by itself, accepts its names as hosts. Returns its fingerprint.
+fn speak_tls(
+    settings: &Settings,
+    printer: &Printer,
+    tls: &TlsSetting,
+    options: &mut ServerOptions,
+) -> Result<Option<ShownCertificate>> {
+    let (files, path) = match tls {
+        TlsSetting::Off => return Ok(None),
+        TlsSetting::Files(files) => (files.clone(), files.certificate.clone()),
+        TlsSetting::SelfSigned => {
+            let now = SystemClock { fixed: settings.now }.now();
+            let made = self_signed::certificate(&settings.data_dir, options.addr, now)?;
+            if !made.missing.is_empty() {
+                printer.hint(&format!(
+                    "the certificate was made for other names and lacks {}: clients that check names need another. To make \
+                     one, remove {} and start again; every client must then learn its new fingerprint",
+                    made.missing.join(", "),
+                    made.files.certificate.display()
+                ));
+            }
+            let port = options.addr.port();
+            let bracketed = |name: &String| if name.contains(':') { format!("[{name}]") } else { name.clone() };
+            options.allow_hosts.extend(made.names.iter().map(|name| format!("{}:{port}", bracketed(name))));
+            (made.files, made.certificate)
+        }
+    };
+    let sha256 = Fingerprint::of(&files.leaf()?).to_string();
+    options.tls = Some(files);
+    Ok(Some(ShownCertificate { path: path.display().to_string(), sha256 }))
+}
+
+fn screen(
+    settings: &Settings,
+    options: &ServerOptions,
+    bound: Bound,
+    (collector, certificate): (Option<String>, Option<ShownCertificate>),
+) -> Screen {
     let addr = bound.addr;
+    let base = format!("{}://{addr}", if certificate.is_some() { "https" } else { "http" });
     let shown = |one: &Upstream| ServerAddress {
         name: one.name.clone(),
         base_url: one.base_url.clone(),
@@ -121,12 +177,13 @@ fn screen(settings: &Settings, options: &ServerOptions, bound: Bound, collector:
             StoreSetting::Postgres(url) => Some(url.to_string()),
         },
         user_id: settings.user.to_string(),
-        inspector: format!("http://{addr}/"),
+        inspector: format!("{base}/"),
+        certificate,
         needs_key: options.needs_key || !addr.ip().is_loopback(),
-        openai_base_url: format!("http://{addr}/v1"),
-        anthropic_base_url: format!("http://{addr}"),
-        mcp: format!("http://{addr}/mcp"),
-        metrics: format!("http://{addr}/metrics"),
+        openai_base_url: format!("{base}/v1"),
+        anthropic_base_url: base.clone(),
+        mcp: format!("{base}/mcp"),
+        metrics: format!("{base}/metrics"),
         otlp_endpoint: collector,
         upstreams: options.upstreams.iter().map(shown).collect(),
     }
@@ -147,6 +204,9 @@ fn render(screen: &Screen) -> String {
         screen.mcp,
         screen.metrics
     );
+    if let Some(certificate) = &screen.certificate {
+        text.push_str(&format!("  certificate {}\n  SHA-256     {}\n\n", certificate.path, certificate.sha256));
+    }
     if let Some(collector) = &screen.otlp_endpoint {
         text.push_str(&format!("  spans go to {collector}\n"));
     }

@@ -9,11 +9,11 @@ use crate::memory::Memory;
 use crate::recall::answer::trace::Term;
 use crate::recall::index::cues;
 use crate::recall::index::derived::{DerivedIndex, asked_by, terms};
-use crate::recall::index::tokens;
 use crate::recall::query::about::About;
 use crate::recall::query::plan::QueryPlan;
 use crate::recall::rank::group::{AnswerGroup, GroupLead};
 use crate::source::{Role, Source};
+use crate::text::tokens;
 
 /// Number of answers examined.
 const NEAR_THE_BEST: usize = 5;

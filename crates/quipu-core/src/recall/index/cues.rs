@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
-use crate::recall::index::tokens;
 use crate::recall::index::value_kind::{ValueKind, ValueKindPattern};
+use crate::text::tokens;
 
 /// The user tells the assistant how to behave.
 pub(in crate::recall) const RULE: u8 = 1 << 3;

@@ -18,8 +18,9 @@ use crate::items::Items;
 use crate::predicate::{Predicates, normal};
 use crate::recall::index::names::NamedPerson;
 use crate::recall::index::names::is_name_here;
-use crate::recall::index::tokens::{self, TextToken, for_each_term};
-use crate::recall::index::words::WordIndex;
+use crate::recall::index::words::{OtherStems, WordIndex};
+use crate::text::language::Language;
+use crate::text::tokens::{self, TextToken, for_each_term_in};
 
 /// Text and sources of all derived items. A projection that can be rebuilt from the items.
 #[derive(Debug, Clone, Default)]
@@ -71,16 +72,18 @@ impl DerivedIndex {
             self.meet(items, id);
             self.relate(items, id);
             let Some(text) = words(items, id) else { continue };
+            let language = Language::of_text(items.text(id).unwrap_or_default()).unwrap_or(Language::English);
             let wording = normal(items.text(id).unwrap_or_default()).into();
             if let Some(entry) = self.numbers.get_mut(&id) {
-                self.words.replace(entry.number, &mut entry.terms, &text);
+                self.words.replace(entry.number, &mut entry.terms, &text, language);
                 entry.wording = wording;
                 continue;
             }
             let number = self.entries.len() as u32;
-            self.words.add(None, &text);
+            self.words.add(None, &text, language);
             self.entries.push(id);
-            self.numbers.insert(id, IndexEntry { number, terms: self.words.terms_of(&text).into(), wording });
+            let terms = self.words.terms_of(&text, language).into();
+            self.numbers.insert(id, IndexEntry { number, terms, wording });
         }
     }
 
@@ -157,7 +160,7 @@ impl DerivedIndex {
 
     /// Facts that contain some of these terms.
     pub(in crate::recall) fn facts_with<'a>(&self, items: &'a Items, terms: &[String]) -> Vec<&'a Fact> {
-        let scores = self.words.score(terms).passages;
+        let scores = self.words.score(terms, &OtherStems::new()).passages;
         let found = self.entries.iter().zip(&scores).filter(|(_, score)| **score > 0.0);
         found.filter_map(|(id, _)| items.fact(*id)).collect()
     }
@@ -244,10 +247,15 @@ pub(in crate::recall) fn opposite_of(term: &str) -> Option<&'static str> {
     OPPOSITES.get(term).map(String::as_str)
 }
 
-/// The terms of a text.
+/// The terms of an English text.
 pub(in crate::recall) fn terms(text: &str) -> Vec<String> {
+    terms_in(text, Language::English)
+}
+
+/// The terms of a text in a language.
+pub(in crate::recall) fn terms_in(text: &str, language: Language) -> Vec<String> {
     let mut found = Vec::new();
-    for_each_term(text, |term| found.push(term.to_owned()));
+    for_each_term_in(text, language, |term| found.push(term.to_owned()));
     found
 }
 

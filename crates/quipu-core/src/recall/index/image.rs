@@ -13,9 +13,10 @@ use crate::recall::index::dense::{DenseRows, EmbeddingKey, sign_words};
 use crate::recall::index::passage_index::{Index, NO_DAY, NONE, PassageColumns, REPLY};
 use crate::recall::index::token_code::TokenCode;
 use crate::recall::index::words::{Posting, Texts, WordIndex};
+use crate::text::language::Language;
 
 /// Identifies the layout. An image with another tag is ignored and rebuilt from the sources.
-pub const IMAGE_TAG: &[u8; 8] = b"qpindx03";
+pub const IMAGE_TAG: &[u8; 8] = b"qpindx04";
 
 const CHECKSUM_BYTES: usize = 16;
 
@@ -49,6 +50,7 @@ struct Image<'a> {
     authors: Vec<&'a str>,
     #[serde(borrow)]
     terms: Vec<&'a str>,
+    languages: Vec<u32>,
     passage_lengths: ByteBuf,
     session_lengths: ByteBuf,
     passage_postings: ByteBuf,
@@ -85,6 +87,7 @@ impl Index {
             sessions: self.sessions.iter().map(AsRef::as_ref).collect(),
             authors: self.authors.iter().map(AsRef::as_ref).collect(),
             terms,
+            languages: self.words.languages.to_vec(),
             passage_lengths: flat(self.words.passages.lengths.iter().map(|n| n.to_le_bytes())),
             session_lengths: flat(self.words.sessions.lengths.iter().map(|n| n.to_le_bytes())),
             passage_postings: write_postings(&self.words.passages.postings),
@@ -312,7 +315,9 @@ fn read_words(image: &Image<'_>, passages: usize) -> Result<WordIndex> {
         let length_sum = lengths.iter().map(|&length| u64::from(length)).sum();
         Ok(Texts { postings: read_postings(postings, image.terms.len(), lengths.len())?, lengths, length_sum })
     };
+    let languages = <[u32; Language::ALL.len()]>::try_from(&*image.languages);
     let words = WordIndex {
+        languages: languages.map_err(|_| ImageError("another number of languages"))?,
         terms,
         passages: texts(&image.passage_lengths, &image.passage_postings)?,
         sessions: texts(&image.session_lengths, &image.session_postings)?,

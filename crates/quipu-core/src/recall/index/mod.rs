@@ -11,7 +11,6 @@ pub(in crate::recall) mod passages;
 pub(in crate::recall) mod scan;
 pub(in crate::recall) mod talk;
 pub(in crate::recall) mod token_code;
-pub(crate) mod tokens;
 pub(in crate::recall) mod value_kind;
 pub(in crate::recall) mod when;
 pub(in crate::recall) mod words;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::recall::index::tokens::{self, TextToken};
+use crate::text::tokens::{self, TextToken};
 
 /// A name in a question, with its words.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,10 +13,11 @@ use crate::recall::index::filter::Filter;
 use crate::recall::index::passages::{self, searchable};
 use crate::recall::index::talk::Talk;
 use crate::recall::index::token_code::TokenCode;
-use crate::recall::index::tokens;
 use crate::recall::index::when;
 use crate::recall::index::words::WordIndex;
 use crate::source::{Role, Source};
+use crate::text::language::Language;
+use crate::text::tokens;
 use crate::{limit, time};
 
 /// Marks a missing neighbour, session or author.
@@ -179,12 +180,13 @@ impl Index {
             self.days = Some(self.days.map_or((day, day), |(first, last)| (first.min(day), last.max(day))));
         }
         let text = searchable(source);
+        let language = Language::of_text(&text).unwrap_or_else(|| self.words.main_language());
         for range in passages::cut(&text) {
             // A question is recognised by the end of the text, not of the captions after it.
             let words_end = if range.contains(&source.text.len()) { source.text.len() } else { range.end };
             let asks = if passages::is_question(&text[range.start..words_end]) { ASKS } else { 0 };
             let says = if when::says_when(&tokens::words(&text[range.clone()])) { SAYS_WHEN } else { 0 };
-            self.words.add(session, &text[range.clone()]);
+            self.words.add(session, &text[range.clone()], language);
             self.dense.push_empty();
             let reply = if source.role == Role::Assistant { REPLY } else { 0 };
             let form = cues::marks_of(&text[range.clone()], reply != 0);

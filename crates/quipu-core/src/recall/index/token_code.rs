@@ -1,7 +1,7 @@
 //! Codes of tokens for late interaction: the signs of a token's projected vector, 24 bytes each.
 
 use crate::limit;
-use crate::recall::index::tokens;
+use crate::text::tokens;
 
 /// The signs of one token's vector.
 pub type TokenCode = [u64; CODE_WORDS];

@@ -1,6 +1,6 @@
 //! Detects whether a passage names a time and whether a question asks for one.
 
-use crate::recall::index::tokens::{TextToken, has_phrase};
+use crate::text::tokens::{TextToken, has_phrase};
 
 /// Words that name a time.
 const TIMES: [&str; 40] = [
@@ -88,7 +88,7 @@ fn is_year(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall::index::tokens::words;
+    use crate::text::tokens::words;
 
     #[test]
     fn times_are_told_from_other_words() {

@@ -1,12 +1,16 @@
 //! In-memory BM25 over passages and whole sessions, with a shared vocabulary.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use crate::recall::index::tokens;
+use crate::text::language::Language;
+use crate::text::tokens;
 
 /// BM25 parameters: saturation of repeated terms, and length normalisation (Robertson and Zaragoza 2009, §3).
 const K1: f32 = 0.9;
 const B: f32 = 0.4;
+
+/// See [`WordIndex::languages`].
+const LANGUAGE_SHARE: u32 = 20;
 
 /// Upper bound of a normalised score: the limit of the term frequency factor.
 pub(in crate::recall) const SCORE_MAX: f32 = K1 + 1.0;
@@ -65,26 +69,29 @@ impl Texts {
         }
     }
 
-    /// `ln(1 + (N − df + ½) / (df + ½))`, never negative; an unknown term has df = 0.
-    fn figure(&self, term: Option<u32>) -> TermFigure {
-        let texts = term.map_or(0, |term| self.postings[term as usize].len());
+    /// `ln(1 + (N − df + ½) / (df + ½))`, never negative; an unknown term has df = 0. Stems of a word in several languages
+    /// occur in different texts, so their numbers of texts add up.
+    fn figure(&self, stems: &[u32]) -> TermFigure {
+        let texts: usize = stems.iter().map(|&term| self.postings[term as usize].len()).sum();
+        let texts = texts.min(self.lengths.len());
         let (all, having) = (self.lengths.len() as f64, texts as f64);
         TermFigure { idf: (1.0 + (all - having + 0.5) / (having + 0.5)).ln() as f32, texts: texts as u32 }
     }
 
     /// BM25 of every text divided by the sum of the terms' idf, so that it lies in 0 … [`SCORE_MAX`] for any query.
-    fn score(&self, terms: &[Option<u32>]) -> (Vec<f32>, Vec<TermFigure>) {
-        let figures: Vec<TermFigure> = terms.iter().map(|&term| self.figure(term)).collect();
+    ///
+    /// Each term of the query is given by its stems; any of them matches.
+    fn score(&self, terms: &[Vec<u32>]) -> (Vec<f32>, Vec<TermFigure>) {
+        let figures: Vec<TermFigure> = terms.iter().map(|stems| self.figure(stems)).collect();
         let idf_sum: f32 = figures.iter().map(|figure| figure.idf).sum();
         let mut scores = vec![0.0; self.lengths.len()];
         if idf_sum <= 0.0 || self.length_sum == 0 {
             return (scores, figures);
         }
         let slope = (f64::from(K1 * B) * self.lengths.len() as f64 / self.length_sum as f64) as f32;
-        for (term, figure) in terms.iter().zip(&figures) {
-            let Some(term) = *term else { continue };
+        for (stems, figure) in terms.iter().zip(&figures) {
             let weight = figure.idf / idf_sum * (K1 + 1.0);
-            for posting in &self.postings[term as usize] {
+            for posting in stems.iter().flat_map(|&term| &self.postings[term as usize]) {
                 let length = self.lengths[posting.text as usize] as f32;
                 let count = f32::from(posting.count);
                 scores[posting.text as usize] += weight * count / (count + K1 * (1.0 - B) + slope * length);
@@ -106,7 +113,12 @@ pub(in crate::recall) struct WordIndex {
     pub(in crate::recall) terms: HashMap<Box<str>, u32>,
     pub(in crate::recall) passages: Texts,
     pub(in crate::recall) sessions: Texts,
+    /// Number of texts added in each language, in the order of [`Language::ALL`]; replaced ones count too.
+    pub(in crate::recall) languages: [u32; Language::ALL.len()],
 }
+
+/// Further stems by which a term is searched: those of its word in the other languages of the index.
+pub(in crate::recall) type OtherStems = BTreeMap<String, Vec<String>>;
 
 /// The scores of one query.
 pub(in crate::recall) struct WordScores {
@@ -120,8 +132,9 @@ pub(in crate::recall) struct WordScores {
 
 impl WordIndex {
     /// Adds the next passage and extends its session. A session's number is an existing one or the next.
-    pub(in crate::recall) fn add(&mut self, session: Option<u32>, text: &str) {
-        let terms = self.terms_of(text);
+    pub(in crate::recall) fn add(&mut self, session: Option<u32>, text: &str, language: Language) {
+        self.languages[language as usize] += 1;
+        let terms = self.terms_of(text, language);
         let passage = self.passages.lengths.len() as u32;
         let length = terms.len() as u32;
         self.passages.lengths.push(length);
@@ -142,12 +155,13 @@ impl WordIndex {
 
     /// Replaces the text of a passage without a session. `terms` are its current terms and become the new ones. The
     /// result is as if the passage had always had the new text.
-    pub(in crate::recall) fn replace(&mut self, passage: u32, terms: &mut Box<[u32]>, text: &str) {
+    pub(in crate::recall) fn replace(&mut self, passage: u32, terms: &mut Box<[u32]>, text: &str, language: Language) {
+        self.languages[language as usize] += 1;
         for same in terms.chunk_by(|a, b| a == b) {
             self.passages.discount(same[0], passage, same.len() as u32);
         }
         self.passages.length_sum -= terms.len() as u64;
-        *terms = self.terms_of(text).into();
+        *terms = self.terms_of(text, language).into();
         self.passages.lengths[passage as usize] = terms.len() as u32;
         self.passages.length_sum += terms.len() as u64;
         for same in terms.chunk_by(|a, b| a == b) {
@@ -156,9 +170,9 @@ impl WordIndex {
     }
 
     /// Numbers of a text's terms, ascending, with repetitions.
-    pub(in crate::recall) fn terms_of(&mut self, text: &str) -> Vec<u32> {
+    pub(in crate::recall) fn terms_of(&mut self, text: &str, language: Language) -> Vec<u32> {
         let mut terms = Vec::new();
-        tokens::for_each_term(text, |term| terms.push(self.intern(term)));
+        tokens::for_each_term_in(text, language, |term| terms.push(self.intern(term)));
         terms.sort_unstable();
         terms
     }
@@ -174,9 +188,30 @@ impl WordIndex {
         number
     }
 
+    /// The languages of at least one text in [`LANGUAGE_SHARE`]. Stems of a language that hardly occurs, or was detected
+    /// in error, would match other words.
+    pub(in crate::recall) fn languages(&self) -> impl Iterator<Item = Language> {
+        let all: u32 = self.languages.iter().sum();
+        let counted = Language::ALL.into_iter().zip(self.languages);
+        counted
+            .filter(move |(_, texts)| *texts > 0 && texts.saturating_mul(LANGUAGE_SHARE) >= all)
+            .map(|(language, _)| language)
+    }
+
+    /// The language of most texts; English if there are none.
+    pub(in crate::recall) fn main_language(&self) -> Language {
+        let counted = Language::ALL.into_iter().zip(self.languages).rev();
+        counted.max_by_key(|(_, texts)| *texts).map_or(Language::English, |(language, _)| language)
+    }
+
     /// Scores every passage and session for a query's distinct terms.
-    pub(in crate::recall) fn score(&self, terms: &[String]) -> WordScores {
-        let numbers: Vec<Option<u32>> = terms.iter().map(|term| self.terms.get(term.as_str()).copied()).collect();
+    pub(in crate::recall) fn score(&self, terms: &[String], others: &OtherStems) -> WordScores {
+        let number = |term: &String| self.terms.get(term.as_str()).copied();
+        let numbers: Vec<Vec<u32>> = terms
+            .iter()
+            .map(|term| number(term).into_iter().chain(others.get(term).into_iter().flatten().filter_map(number)))
+            .map(Iterator::collect)
+            .collect();
         let (passages, figures) = self.passages.score(&numbers);
         let (sessions, _) = self.sessions.score(&numbers);
         WordScores { passages, sessions, figures }
@@ -227,18 +262,18 @@ mod tests {
             let mut index = WordIndex::default();
             let mut terms: Vec<Box<[u32]>> = Vec::new();
             for text in &texts {
-                index.add(None, text);
-                terms.push(index.terms_of(text).into());
+                index.add(None, text, Language::English);
+                terms.push(index.terms_of(text, Language::English).into());
             }
             for (at, text) in changes {
                 let at = at % texts.len();
-                index.replace(at as u32, &mut terms[at], &text);
+                index.replace(at as u32, &mut terms[at], &text, Language::English);
                 texts[at] = text;
             }
             let mut fresh = WordIndex::default();
-            texts.iter().for_each(|text| fresh.add(None, text));
+            texts.iter().for_each(|text| fresh.add(None, text, Language::English));
             let query: Vec<String> = query.into_iter().collect();
-            let (live, anew) = (index.score(&query), fresh.score(&query));
+            let (live, anew) = (index.score(&query, &OtherStems::new()), fresh.score(&query, &OtherStems::new()));
             prop_assert_eq!(live.passages, anew.passages);
             let counted = |figures: &[TermFigure]| figures.iter().map(|f| (f.idf, f.texts)).collect::<Vec<_>>();
             prop_assert_eq!(counted(&live.figures), counted(&anew.figures));
@@ -260,11 +295,11 @@ mod tests {
                     order.len() - 1
                 });
                 sessions[number].extend(words.iter().cloned());
-                index.add(Some(number as u32), &words.join(" "));
+                index.add(Some(number as u32), &words.join(" "), Language::English);
             }
             let query: Vec<String> = query.into_iter().collect();
             let passages: Vec<Vec<String>> = texts.into_iter().map(|(_, words)| words).collect();
-            let scores = index.score(&query);
+            let scores = index.score(&query, &OtherStems::new());
             prop_assert!(close(&scores.passages, &naive(&passages, &query)));
             prop_assert!(close(&scores.sessions, &naive(&sessions, &query)));
             prop_assert!(scores.passages.iter().all(|&score| (0.0..=SCORE_MAX).contains(&score)));
@@ -274,10 +309,27 @@ mod tests {
     #[test]
     fn an_empty_index_and_unseen_terms_score_nothing() {
         let mut index = WordIndex::default();
-        assert!(index.score(&["x".to_owned()]).passages.is_empty());
-        index.add(None, "the of");
-        index.add(None, "dog");
-        assert_eq!(index.score(&["cat".to_owned()]).passages, [0.0, 0.0]);
-        assert_eq!(index.score(&[]).passages, [0.0, 0.0]);
+        let none = OtherStems::new();
+        assert!(index.score(&["x".to_owned()], &none).passages.is_empty());
+        index.add(None, "the of", Language::English);
+        index.add(None, "dog", Language::English);
+        assert_eq!(index.score(&["cat".to_owned()], &none).passages, [0.0, 0.0]);
+        assert_eq!(index.score(&[], &none).passages, [0.0, 0.0]);
+    }
+
+    #[test]
+    fn any_stem_of_a_word_matches() {
+        let mut index = WordIndex::default();
+        index.add(None, "die Konferenzen in Wien", Language::German);
+        index.add(None, "the konferenzen of Vienna", Language::English);
+        index.add(None, "dog", Language::English);
+        let (german, english) = ("konferenz".to_owned(), "konferenzen".to_owned());
+        let alone = index.score(std::slice::from_ref(&german), &OtherStems::new());
+        assert!(alone.passages[0] > 0.0 && alone.passages[1..] == [0.0, 0.0]);
+        let both = index.score(std::slice::from_ref(&german), &OtherStems::from([(german.clone(), vec![english])]));
+        assert!(both.passages[0] > 0.0 && both.passages[1] > 0.0 && both.passages[2] == 0.0);
+        assert_eq!(both.figures[0].texts, 2);
+        assert_eq!(index.languages().collect::<Vec<_>>(), [Language::English, Language::German]);
+        assert_eq!(index.main_language(), Language::English);
     }
 }

@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::extract::USER;
 use crate::item::Fact;
 use crate::recall::index::names::NamedPerson;
-use crate::recall::index::tokens::{TextToken, has_phrase, is_stop_word};
 use crate::recall::index::when::says_when;
+use crate::text::tokens::{TextToken, has_phrase, is_stop_word};
 
 /// The person a question is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl About {
             // A cheap check first: tokenising is expensive, and most texts name others.
             lower.contains(first_word(name)) && {
                 let name: Vec<&str> = name.split_whitespace().collect();
-                has_phrase(&crate::recall::index::tokens::words(text), &name)
+                has_phrase(&crate::text::tokens::words(text), &name)
             }
         };
         self.names.iter().any(|name| is_named(&name))
@@ -240,7 +240,7 @@ fn asks_you(words: &[TextToken]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall::index::tokens::words;
+    use crate::text::tokens::words;
 
     /// The names a question is about, and whether that is certain.
     fn read(text: &str, people: &[&str]) -> Option<(Vec<String>, bool)> {

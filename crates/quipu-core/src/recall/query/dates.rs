@@ -5,8 +5,8 @@ use std::ops::Range;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use crate::recall::index::tokens::{TextToken, words};
 use crate::recall::query::intervals::Interval;
+use crate::text::tokens::{TextToken, words};
 
 /// A date named in a question. Without a year it means that day or month of every year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

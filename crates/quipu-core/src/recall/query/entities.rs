@@ -2,8 +2,8 @@
 
 use crate::recall::index::names::NamedPerson;
 use crate::recall::index::names::is_name_here;
-use crate::recall::index::tokens::{TextToken, is_stop_word};
 use crate::recall::index::when::says_when;
+use crate::text::tokens::{TextToken, is_stop_word};
 
 /// The people a question names and its other capitalised names, each once and in order.
 pub(in crate::recall) fn of(text: &str, words: &[TextToken], people: &[NamedPerson]) -> Vec<String> {
@@ -39,7 +39,7 @@ pub(in crate::recall) fn of(text: &str, words: &[TextToken], people: &[NamedPers
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall::index::tokens::words;
+    use crate::text::tokens::words;
 
     #[test]
     fn names_of_people_places_and_things() {

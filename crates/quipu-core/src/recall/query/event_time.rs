@@ -13,8 +13,8 @@ use crate::extract::USER;
 use crate::item::{Fact, FactStatus};
 use crate::items::Items;
 use crate::recall::index::derived::asked_by;
-use crate::recall::index::tokens::{self, TextToken};
 use crate::recall::query::validity::Validity;
+use crate::text::tokens::{self, TextToken};
 
 /// Words that give a time by an event.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 use super::*;
-use crate::recall::index::tokens::words;
 use crate::recall::sample::{day, fact};
+use crate::text::tokens::words;
 
 const ME: &[&str] = &["user"];
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::recall::index::tokens::{TextToken, has_phrase};
+use crate::text::tokens::{TextToken, has_phrase};
 
 /// The purpose of the answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -112,7 +112,7 @@ impl Intent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall::index::tokens::words;
+    use crate::text::tokens::words;
 
     #[test]
     fn words_tell_what_a_question_is_for() {

@@ -6,8 +6,8 @@ use jiff::civil::{Date, Weekday};
 use jiff::{Span, ToSpan};
 use serde::Serialize;
 
-use crate::recall::index::tokens::TextToken;
 use crate::recall::query::dates::{MONTHS, NamedDate, dated};
+use crate::text::tokens::TextToken;
 
 /// An interval of days, possibly without a start or an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -1,7 +1,7 @@
 use jiff::civil::date;
 
 use super::*;
-use crate::recall::index::tokens::words;
+use crate::text::tokens::words;
 
 /// A Wednesday.
 const TODAY: (i16, i8, i8) = (2026, 5, 13);

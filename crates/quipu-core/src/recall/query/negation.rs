@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::recall::index::tokens::{self, TextToken};
+use crate::text::tokens::{self, TextToken};
 
 /// Negation and exclusions in a question.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

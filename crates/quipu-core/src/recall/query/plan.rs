@@ -1,5 +1,6 @@
 //! Turns a question into a search plan.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,8 +16,8 @@ use crate::recall::index::derived::{DerivedIndex, opposite_of};
 use crate::recall::index::filter::Filter;
 use crate::recall::index::names::{NamedPerson, is_name_here};
 use crate::recall::index::passage_index::Index;
-use crate::recall::index::tokens::{self, TextToken};
 use crate::recall::index::when;
+use crate::recall::index::words::OtherStems;
 use crate::recall::query::about::{self, About};
 use crate::recall::query::dates::{self, NamedDate};
 use crate::recall::query::entities;
@@ -26,6 +27,8 @@ use crate::recall::query::intervals::{self, Interval};
 use crate::recall::query::negation::Negation;
 use crate::recall::query::validity::Validity;
 use crate::refusal::Refusal;
+use crate::text::language::Language;
+use crate::text::tokens::{self, ContentWords, TextToken};
 
 /// A question to a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +88,10 @@ pub struct QueryPlan {
     pub negation: Negation,
     /// Names in the question: people known to the memory, and other capitalised names.
     pub entities: Vec<String>,
+    /// The language of its words.
+    pub(in crate::recall) language: Language,
+    /// Stems of its words in the other languages of the memory.
+    pub(in crate::recall) other_stems: OtherStems,
     /// A time given by an event, until a memory resolves it.
     occasion: Option<Occasion>,
 }
@@ -105,6 +112,11 @@ pub fn check_question(text: &str) -> Result<(), Refusal> {
 }
 
 impl QueryPlan {
+    /// Returns true if the question is in English, or nothing indicates another language.
+    pub fn is_english(&self) -> bool {
+        self.language == Language::English
+    }
+
     /// Returns true if the answer may lie outside the active index: the question names a time, a session, or a past
     /// state.
     pub(in crate::recall) fn reaches_back(&self) -> bool {
@@ -127,6 +139,7 @@ impl QueryPlan {
             )));
         }
         let words = tokens::words(&query.text);
+        let language = language_of(index, &query.text);
         let negation = Negation::of(&query.text, &words);
         let mentions = mentions_besides(index, &query.text, &words, &negation);
         let mut named: Vec<u32> = mentions.iter().map(|mention| mention.author).collect();
@@ -150,9 +163,11 @@ impl QueryPlan {
             _ => None,
         };
         Ok(Self {
-            asked: turned(without(&words, &mentions, &aside), &negation),
+            asked: turned(without((&words, language), &mentions, &aside), &negation),
             // Words of a time are not search terms.
-            terms: without(&words, &mentions, &aside),
+            terms: without((&words, language), &mentions, &aside),
+            other_stems: other_stems(&words, language, index.words.languages()),
+            language,
             entities: entities::of(&query.text, &words, &authors),
             speaker: only.and_then(|author| index.author(author)).cloned(),
             dates,
@@ -183,6 +198,8 @@ impl QueryPlan {
     /// and events unknown to the memory leave the plan unchanged.
     pub fn grounded(mut self, memory: &Memory, index: &Index, derived: &DerivedIndex) -> Self {
         let words = tokens::words(&self.text);
+        let languages: BTreeSet<Language> = index.words.languages().chain(derived.words.languages()).collect();
+        self.other_stems = other_stems(&words, self.language, languages);
         let mentions = mentions_besides(index, &self.text, &words, &self.negation);
         let mut named = authors(index, &mentions);
         let left_out = |at: usize| self.negation.places.iter().any(|place| place.contains(&at));
@@ -216,7 +233,7 @@ impl QueryPlan {
         if let Some(resolved) = occasion.resolve(memory.items(), &facts, (&self.text, &words), names) {
             (self.validity, self.near) = (resolved.validity, resolved.near);
             let aside: Vec<_> = self.negation.places.iter().cloned().chain([occasion.whole]).collect();
-            self.asked = turned(without(&words, &mentions, &aside), &self.negation);
+            self.asked = turned(without((&words, self.language), &mentions, &aside), &self.negation);
         }
         self
     }
@@ -232,7 +249,7 @@ impl QueryPlan {
             self.first_person_text = first_person(&self.text, words, &places, day(self.now));
         }
         let names: Vec<String> =
-            own.iter().cloned().flat_map(|place| words[place].iter().filter_map(term_of)).collect();
+            own.iter().flat_map(|place| distinct((words, self.language), &|at| !place.contains(&at))).collect();
         for terms in [&mut self.terms, &mut self.asked] {
             if terms.iter().any(|term| !names.contains(term)) {
                 terms.retain(|term| !names.contains(term));
@@ -347,13 +364,13 @@ fn turned(terms: Vec<String>, negation: &Negation) -> Vec<String> {
     terms.into_iter().map(|term| opposite_of(&term).map_or(term, str::to_owned)).collect()
 }
 
-fn terms(words: &[TextToken], mentions: &[Mention]) -> Vec<String> {
+fn terms(words: (&[TextToken], Language), mentions: &[Mention]) -> Vec<String> {
     let without = distinct(words, &|at| is_name(mentions, at));
     if without.is_empty() { distinct(words, &|_| false) } else { without }
 }
 
 /// The terms without names and these ranges; all terms if none are left.
-fn without(words: &[TextToken], mentions: &[Mention], places: &[Range<usize>]) -> Vec<String> {
+fn without(words: (&[TextToken], Language), mentions: &[Mention], places: &[Range<usize>]) -> Vec<String> {
     let left = distinct(words, &|at| is_name(mentions, at) || places.iter().any(|place| place.contains(&at)));
     if left.is_empty() { terms(words, mentions) } else { left }
 }
@@ -362,14 +379,51 @@ fn is_name(mentions: &[Mention], at: usize) -> bool {
     mentions.iter().any(|mention| (mention.first..mention.end).contains(&at))
 }
 
-fn distinct(words: &[TextToken], left_out: &dyn Fn(usize) -> bool) -> Vec<String> {
+fn distinct((words, language): (&[TextToken], Language), left_out: &dyn Fn(usize) -> bool) -> Vec<String> {
     let mut terms: Vec<String> = Vec::new();
-    for (_, word) in words.iter().enumerate().filter(|(at, _)| !left_out(*at)) {
-        if let Some(term) = term_of(word).filter(|term| !terms.contains(term)) {
-            terms.push(term);
+    each_content_word(words, language, left_out, &mut |word| {
+        let term = tokens::term_in(word, language);
+        if !terms.iter().any(|known| *known == term) {
+            terms.push(term.into_owned());
         }
-    }
+    });
     terms
+}
+
+fn each_content_word(
+    words: &[TextToken],
+    language: Language,
+    left_out: &dyn Fn(usize) -> bool,
+    each: &mut dyn FnMut(&str),
+) {
+    let mut content = ContentWords::new(language);
+    for (_, word) in words.iter().enumerate().filter(|(at, _)| !left_out(*at)) {
+        content.next(&word.lower, word.start..word.end, &mut |word: &str| each(word));
+    }
+}
+
+/// The language of a question. A single word indicates only a language of the memory: "dog" is a Danish stop word.
+fn language_of(index: &Index, question: &str) -> Language {
+    let is_known = |language: &Language| index.words.languages().any(|one| one == *language);
+    let by_one_word = || Language::of_question(question).filter(is_known);
+    Language::of_text(question).or_else(by_one_word).unwrap_or_else(|| index.words.main_language())
+}
+
+/// For each term of a question, the different stems of its word in the other languages.
+fn other_stems(words: &[TextToken], language: Language, languages: impl IntoIterator<Item = Language>) -> OtherStems {
+    let mut stems = OtherStems::new();
+    for other in languages.into_iter().filter(|other| *other != language) {
+        each_content_word(words, language, &|_| false, &mut |word| {
+            let (term, stem) = (tokens::term_in(word, language), tokens::term_in(word, other));
+            if term != stem {
+                let known: &mut Vec<String> = stems.entry(term.into_owned()).or_default();
+                if !known.iter().any(|one| *one == stem) {
+                    known.push(stem.into_owned());
+                }
+            }
+        });
+    }
+    stems
 }
 
 /// Ranges of the named authors, who speak in the first person; without any, those of "the user".

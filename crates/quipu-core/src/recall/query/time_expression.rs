@@ -7,9 +7,9 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::recall::index::tokens::words;
 use crate::recall::query::dates::{NamedDate, dated};
 use crate::recall::query::intervals::{Unit, day_of_week, number_of, unit_of_calendar, weekday};
+use crate::text::tokens::words;
 
 /// Larger counts are refused.
 const COUNT_MAX: i64 = 1_000_000;

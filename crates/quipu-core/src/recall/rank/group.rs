@@ -8,7 +8,7 @@ use crate::id::{ItemId, ItemKind};
 use crate::limit;
 use crate::memory::Memory;
 use crate::predicate::normal;
-use crate::recall::index::derived::{DerivedIndex, asked_by, sources, terms};
+use crate::recall::index::derived::{DerivedIndex, asked_by, sources, terms_in};
 use crate::recall::index::passage_index::Index;
 use crate::recall::query::plan::QueryPlan;
 use crate::recall::rank::items::DerivedHit;
@@ -121,7 +121,7 @@ impl Raising<'_> {
 
     fn is_asked_for(&self, fact: ItemId) -> bool {
         let Some(fact) = self.memory.items().fact(fact) else { return false };
-        let (relation, own) = (asked_by(&fact.predicate), terms(&fact.text));
+        let (relation, own) = (asked_by(&fact.predicate), terms_in(&fact.text, self.plan.language));
         let has = |term: &&String| relation.contains(*term) || own.contains(term);
         let asked = &self.plan.asked;
         let share = asked.iter().filter(has).count() as f32 / asked.len().max(1) as f32;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Fact, FactStatus};
 use crate::memory::Memory;
-use crate::recall::index::derived::{DerivedIndex, asked_by, each_source, sources, terms};
+use crate::recall::index::derived::{DerivedIndex, asked_by, each_source, sources, terms_in};
 use crate::recall::index::words::SCORE_MAX;
 use crate::recall::query::plan::QueryPlan;
 use crate::recall::rank::candidates::{Arm, Arms, Evidence};
@@ -64,7 +64,7 @@ impl ItemScoringContext<'_> {
     /// The derived items that answer, best first: those with the question's words, and those read from nominated
     /// sources.
     pub(in crate::recall) fn found(&self, scored: &[Scored], hits: &[Hit]) -> Vec<DerivedHit> {
-        let own = self.derived.words.score(&self.plan.asked).passages;
+        let own = self.derived.words.score(&self.plan.asked, &self.plan.other_stems).passages;
         let found = hits.iter().take(self.nominees());
         let found = found.filter_map(|hit| self.evidence.index.items.get(hit.ordinal as usize));
         // An item may have many sources: each item is examined once.
@@ -156,7 +156,7 @@ impl ItemScoringContext<'_> {
         if !asked.iter().any(|term| relation.contains(term)) {
             return 0.0;
         }
-        let own = terms(&fact.text);
+        let own = terms_in(&fact.text, self.plan.language);
         let covered = asked.iter().filter(|term| relation.contains(*term) || own.contains(term)).count();
         let share = covered as f32 / asked.len() as f32;
         if share < HALF || !self.is_near(fact) { 0.0 } else { share }

@@ -10,7 +10,7 @@ use crate::limit;
 use crate::recall::index::passage_index::Index;
 use crate::recall::index::scan;
 use crate::recall::index::token_code::{CODE_BITS, CODE_WORDS, TokenCode, is_word, project};
-use crate::recall::index::tokens;
+use crate::text::tokens;
 
 /// Number of bits of a query's values.
 const PLANES: usize = 4;

@@ -149,7 +149,7 @@ impl Profile {
     pub fn seed() -> Self {
         let cosine = Features { x: 1.0, ..Features::default() };
         Self {
-            matching: Weights { first: cosine, late: None, assistant: None },
+            matching: Weights { first: cosine, late: None, assistant: None, other_language: None },
             similarity: Similarity::Cosine,
             order: Order::Priority,
             relevance: Relevance {
@@ -212,7 +212,7 @@ fn all_bounded(value: &Value, path: &mut String) -> bool {
     match value {
         Value::Number(number) => number.as_f64().is_some_and(|number| number.abs() <= KNOB_MAX),
         // Invalid numbers such as NaN are serialised as null; only the optional stages may be null.
-        Value::Null => path.ends_with(".late") || path.ends_with(".assistant"),
+        Value::Null => [".late", ".assistant", ".other_language"].iter().any(|stage| path.ends_with(stage)),
         Value::Array(values) => values.iter().all(|value| all_bounded(value, path)),
         Value::Object(members) => members.iter().all(|(name, value)| {
             let length = path.len();

@@ -37,7 +37,7 @@ impl HookBackend {
     }
 
     fn server(base: &str, args: &HookArgs) -> Result<Self> {
-        let client = http_client::direct(ANSWER_WITHIN)?;
+        let client = http_client::to_server(ANSWER_WITHIN, None)?;
         Ok(Self::Server { client, base: base.trim_end_matches('/').to_owned(), key: args.api_key.clone() })
     }
 

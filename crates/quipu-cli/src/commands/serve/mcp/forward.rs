@@ -30,7 +30,7 @@ const INTERNAL: i32 = -32603;
 /// `Invalid` for a wrong address; `Unavailable` if standard input cannot be read.
 pub(super) fn run(server: &str, user: Option<&UserId>, toolsets: &[Toolset]) -> Result<()> {
     let url = address(server, user, toolsets)?;
-    let client = http_client::direct(WITHIN)?;
+    let client = http_client::to_server(WITHIN, None)?;
     let key = std::env::var("QUIPU_API_KEY").ok().filter(|key| !key.is_empty());
     let bridge = Arc::new(Bridge { client, url, key, version: Mutex::default() });
     let (give, take) = mpsc::sync_channel::<String>(AT_ONCE);
