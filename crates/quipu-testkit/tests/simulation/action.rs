@@ -31,7 +31,7 @@ pub(crate) enum Action {
 /// What it returned.
 #[derive(Debug)]
 pub(crate) enum Done {
-    Said(Receipt),
+    Said(Box<Receipt>),
     /// Everything that is shown to the caller.
     Shown(String),
     /// Whether a rebuilt memory has the same bytes.
@@ -74,7 +74,8 @@ impl Action {
                     durable_only: *durable_only,
                     ..RememberOptions::default()
                 };
-                remember(engine, user, &Utterance::of_user(&sent.text), &options).map(Done::Said)
+                let receipt = remember(engine, user, &Utterance::of_user(&sent.text), &options);
+                receipt.map(|receipt| Done::Said(Box::new(receipt)))
             }
             Self::Revert(seqs) => {
                 let events = Selection::Events(seqs.iter().map(|&seq| EventRef::Seq(seq)).collect());

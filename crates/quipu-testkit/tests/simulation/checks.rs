@@ -90,18 +90,18 @@ impl World<'_> {
     /// Ends all processes, and looks at everything that is stored. `contents` are the bytes of the store.
     pub(crate) fn check_end(&mut self, contents: &dyn Fn() -> Vec<Vec<u8>>) {
         self.stop();
-        for user in 0..USERS.len() {
+        for (user, name) in USERS.iter().enumerate() {
             if self.ledger(user).head() == 0 {
                 continue;
             }
             let report = verify(&self.observer, &id(user), &[], &mut |_| {}).unwrap();
-            assert!(report.is_intact(), "{}: {report:?}", USERS[user]);
+            assert!(report.is_intact(), "{name}: {report:?}");
             let before = derived(&self.observer, user);
             let rebuilt = rebuild(&self.observer, &id(user), &mut |_| {}).unwrap();
-            assert!(rebuilt.identical, "{}: the memory in use is not what the ledger says", USERS[user]);
+            assert!(rebuilt.identical, "{name}: the memory in use is not what the ledger says");
             let models = Models::new(Arc::clone(&self.rules), Calls::default(), Arc::clone(&self.clock));
             let fresh = engine(&self.clock, !self.seed, &models, (self.store)());
-            assert_eq!(derived(&fresh, user), before, "{}: a restart changes what is shown", USERS[user]);
+            assert_eq!(derived(&fresh, user), before, "{name}: a restart changes what is shown");
             // Also completes what an interrupted erasure left.
             status(&fresh, &id(user)).unwrap();
         }
