@@ -42,6 +42,10 @@ soak MINUTES="60":
         seed=$((seed + 1)); \
     done
 
+# Simulate STEPS steps of many users and processes with faults of every kind, from a new seed (CI: 10,000)
+simulate STEPS="1000000":
+    QUIPU_SEED=${QUIPU_SEED:-$(date +%s)} QUIPU_STEPS={{STEPS}} cargo test -p quipu-testkit --test simulation in_memory -- --nocapture
+
 # Make IMAGES images of power failures, and judge each
 power-cut IMAGES="10000":
     QUIPU_POWER_CUTS={{IMAGES}} cargo test -p quipu-faults --test faults power -- --nocapture

@@ -57,6 +57,23 @@ impl MemoryStore {
         }
     }
 
+    /// Everything that is stored: changes, headers, snapshots and projections, each as its bytes. Finds what should be
+    /// gone.
+    pub fn contents(&self) -> Vec<Vec<u8>> {
+        let users = lock(&self.0);
+        let mut found = Vec::new();
+        for held in users.values() {
+            let held = lock(held);
+            for event in &held.events {
+                found.push(event.header.clone());
+                found.extend(event.changes.iter().filter_map(|change| change.bytes.clone()));
+            }
+            found.extend(held.snapshots.values().cloned());
+            found.extend(held.projections.values().map(|projection| projection.bytes.clone()));
+        }
+        found
+    }
+
     /// Puts a ledger in place. An existing one is first written to a file with a name like `beside`.
     fn put(&self, user: &UserId, replace: bool, new: &Shared, beside: &Path) -> Result<Option<PathBuf>, StoreError> {
         let mut users = lock(&self.0);

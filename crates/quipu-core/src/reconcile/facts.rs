@@ -72,17 +72,23 @@ impl DecisionDraft<'_> {
     }
 
     pub(super) fn claim(&mut self, claim: &Claim<'_>, verdict: &Verdict) {
+        // A model's claim was already checked against everything it was shown.
+        let doubt = match claim.told {
+            Some(told) => told.doubt.clone(),
+            None => ground::doubt(claim.candidate, self.case.quote(&claim.candidate.span)),
+        };
         if let Some(same) = claim.same() {
+            // What no text says is not made true by repeating it.
+            if doubt.is_some() && waits(&same) {
+                return self.report.seen.push(outcome(&same, "claimed again, and not said"));
+            }
             return self.again(claim, &same, verdict);
         }
-        if let Some(doubt) = claim.told.and_then(|told| told.doubt.as_deref()) {
+        if let Some(doubt) = doubt.as_deref().filter(|_| claim.told.is_some()) {
             return self.doubted(claim, doubt);
         }
         let mut fact = self.new_fact(claim);
-        // A model's claim was already checked against everything it was shown.
-        if claim.told.is_none()
-            && let Some(doubt) = ground::doubt(claim.candidate, self.case.quote(&claim.candidate.span))
-        {
+        if let Some(doubt) = doubt {
             fact.status = FactStatus::Uncertain;
             self.assert(fact, Vec::new(), false, &format!("kept aside: {doubt}"));
             return;

@@ -124,7 +124,7 @@ pub fn erase<'a>(
     let wanted = resolve(&open, targets)?;
     let by_hand: BTreeSet<Seq> = wanted.iter().map(|target| target.seq).collect();
     let before = open.read().memory.clone();
-    let Destroyed { event_id, event_seq, erased, derived, rotation, lag: unclean } =
+    let Destroyed { event_id, event_seq, erased, derived, rotation, mut lag } =
         destroy(engine, &open, &wanted, reason)?;
     // Erasing a fact, rather than its source, means that it should not be read from other sources again.
     let is_source = |target: &EraseTarget| match target {
@@ -133,10 +133,20 @@ pub fn erase<'a>(
     };
     let said_again = if targets.iter().all(is_source) { derived.said_again } else { BTreeSet::new() };
     let sources_left = derived.sources_left;
-    let understood = mend(engine, &open, &before, said_again)?;
-    episodes::retell(engine, &open, &before, event_id)?;
-    summarize::retell(engine, &open, &before, &by_hand, event_id)?;
-    let lag = unclean.or(checkpoint::after_append(engine, &open, true, watch));
+    // What was asked for is done. An error would say that nothing was changed.
+    let mut late = |error: Error| {
+        lag.get_or_insert_with(|| {
+            format!(
+                "event {event_seq} records the erasure, and its targets are destroyed, but what remains was not read and \
+                 summarised again: {error}. `quipu reread` reads it"
+            )
+        });
+    };
+    let mended = mend(engine, &open, &before, said_again);
+    let understood = mended.map_err(&mut late).unwrap_or_default();
+    let _ = episodes::retell(engine, &open, &before, event_id).map_err(&mut late);
+    let _ = summarize::retell(engine, &open, &before, &by_hand, event_id).map_err(&mut late);
+    let lag = lag.or(checkpoint::after_append(engine, &open, true, watch));
     let orphans_new = quipu_core::difference::difference(&before, &open.read().memory).orphans_new;
     let rebuilt = vec!["memory", "snapshots", "recall index", "vectors", "write-ahead log"];
     let files = files::after_erasure(engine, &open, user).map_err(|error| left_in_files(user, event_seq, &error))?;
@@ -190,7 +200,7 @@ fn destroy(engine: &Engine, open: &OpenMemory, wanted: &BTreeSet<ChangeRef>, rea
         open.met();
         open.forget_texts();
         // Vectors of the remaining text are reused; those of the erased text are no longer referenced.
-        commit::reload_durable(engine, open, &mut writer)?;
+        commit::reload_durable(engine, open, &mut writer).map_err(|error| unread(sealed.seq, &error))?;
         open.forget_texts();
         // The erasure removed every projection. The cursors contain no text, so they are stored again.
         let kept = cursor::all(open, sealed.seq);
@@ -247,6 +257,18 @@ pub fn preview_erase(engine: &Engine, user: &UserId, targets: &[EraseTarget]) ->
         going.push(ErasureTarget { change, summary, asked_for: wanted.contains(&change) });
     }
     Ok(ErasurePreview { going, sources_left: derived.sources_left })
+}
+
+/// The erasure is durable, but the memory that readers see could not be read again.
+fn unread(event: Seq, error: &Error) -> Error {
+    let text = format!(
+        "event {event} records the erasure, and its targets are destroyed: it is recorded, but the memory cannot be read \
+         again now: {error}. The next command tries it"
+    );
+    match error {
+        Error::Corrupt(_) => Error::Corrupt(text),
+        _ => Error::Unavailable(text),
+    }
 }
 
 /// The ledger is clean but the plain files are not, so the erasure must not be reported as complete.

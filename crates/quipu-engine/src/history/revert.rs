@@ -93,7 +93,8 @@ pub fn revert<'a>(
     let missing = || Error::Bug("a revert made no event".to_owned());
     let mut receipt = receipts.into_iter().next_back().ok_or_else(missing)?;
     let difference = without(difference(&before, &open.read().memory), &restored);
-    receipt.lag = checkpoint::after_append(engine, &open, false, watch);
+    let lag = checkpoint::after_append(engine, &open, false, watch);
+    receipt.lag = receipt.lag.or(lag);
     Ok((receipt, difference))
 }
 
@@ -126,9 +127,11 @@ fn take_back_events(
         Ok(planned.events)
     })?;
     receipts.truncate(decided);
-    if let Some(last) = receipts.last().filter(|_| !events.is_empty()) {
-        // Exchanges that cannot be summarised now stay marked and are summarised later.
-        summarize::retell(engine, open, &before, &BTreeSet::new(), last.event_id)?;
+    if let Some(last) = receipts.last_mut().filter(|_| !events.is_empty()) {
+        // The revert is durable. Exchanges that cannot be summarised now stay marked and are summarised later.
+        let retold = summarize::retell(engine, open, &before, &BTreeSet::new(), last.event_id);
+        last.lag =
+            retold.err().map(|error| format!("it is recorded, but sessions are not summarised again yet: {error}"));
     }
     Ok((receipts, restored))
 }

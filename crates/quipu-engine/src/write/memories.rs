@@ -424,8 +424,9 @@ pub fn take_back(engine: &Engine, user: &UserId, names: &[String]) -> Result<Vec
         };
         Ok(parts(changes).into_iter().map(draft).collect())
     })?;
+    let lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     if let Some(last) = receipts.last_mut() {
-        last.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
+        last.lag = last.lag.take().or(lag);
     }
     Ok(receipts)
 }

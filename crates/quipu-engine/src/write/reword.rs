@@ -53,16 +53,21 @@ pub fn reword<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, name: &str,
         Ok(drafts)
     })?;
     let event = said.and_then(|id| receipts.iter_mut().find(|receipt| receipt.items.contains(&id)).map(|it| (id, it)));
-    let mut traceless = false;
-    if let Some((source, receipt)) = event {
-        let cause = Cause { event: Some(receipt.event_id), reference: None };
-        receipt.understood = understand::understand(engine, &open, source, &cause)?;
-        traceless = receipt.understood.is_empty();
-    }
-    running.finish(traceless)?;
+    // The new words are durable; what fails now is repeated later.
+    let read = match event {
+        Some((source, receipt)) => {
+            let cause = Cause { event: Some(receipt.event_id), reference: None };
+            understand::understand(engine, &open, source, &cause).and_then(|understood| {
+                receipt.understood = understood;
+                running.finish(receipt.understood.is_empty())
+            })
+        }
+        None => running.finish(false),
+    };
+    let unread = read.err().map(|error| format!("it is recorded, but nothing was extracted from it yet: {error}"));
     let lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     if let Some(last) = receipts.last_mut() {
-        last.lag = lag;
+        last.lag = last.lag.take().or(unread).or(lag);
     }
     Ok(receipts)
 }

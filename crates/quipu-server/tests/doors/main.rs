@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
+mod attacks;
 mod conformity;
 mod rig;
 
@@ -14,6 +15,7 @@ mod durable;
 mod faults;
 mod history;
 mod inspector;
+mod logged;
 mod maintenance;
 mod modes;
 mod piped;

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use quipu_engine::erase::{EraseTarget, erase};
 use quipu_engine::ports::StoreError;
 use quipu_engine::revert::{RevertOptions, Selection, revert};
 use quipu_engine::versions::{EventRef, When};
@@ -144,4 +145,22 @@ fn what_is_recorded_and_cannot_be_shown_is_not_said_to_have_failed() {
     failing.times.store(0, Ordering::SeqCst);
     assert!(seen(&engine).0["location"].is_null());
     assert_eq!(users(&engine).unwrap(), [me()]);
+}
+
+#[test]
+fn an_erasure_whose_consequences_fail_says_that_it_is_done() {
+    let (rig, store) = (rig(), MemoryStore::new());
+    let engine = rig.engine(Box::new(store.clone()));
+    said(&engine, &["I live in Porto. My dog is called Rex.", "I live in Porto."]);
+    drop(engine);
+    // The erasure is not an append; what is read again in the second message is.
+    let full = rig.engine(Failing::after("append", 0, u64::MAX).store(&store));
+    let receipt = erase(&full, &me(), &[EraseTarget::Event(1)], "asked to", &mut |_| {}).unwrap();
+    let lag = receipt.lag.unwrap();
+    assert!(lag.contains("its targets are destroyed") && lag.contains("the process ended here"), "{lag}");
+    let again = rig.engine(Box::new(store.clone()));
+    let left = store.contents().iter().any(|bytes| String::from_utf8_lossy(bytes).contains("Rex"));
+    assert!(!left, "nothing of it is stored");
+    let refused = erase(&again, &me(), &[EraseTarget::Event(1)], "asked to", &mut |_| {});
+    assert!(matches!(refused, Err(Error::NotFound(_))), "{refused:?}");
 }

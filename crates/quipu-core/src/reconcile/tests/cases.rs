@@ -33,6 +33,20 @@ fn a_hundred_times_the_same_is_one_fact() {
 }
 
 #[test]
+fn what_no_text_says_is_not_made_true_by_repeating_it() {
+    let mut world = World::new();
+    for day in ["2024-03-01", "2024-03-02", "2024-03-03"] {
+        let found = Extraction { facts: vec![lives("Porto", Stance::Holds)], ..Extraction::default() };
+        world.hears_text(day, SourceKind::UserSaid, "I like tea.", found);
+    }
+    assert_eq!(world.active("lives_in"), [""; 0]);
+    assert_eq!(world.objects("lives_in", FactStatus::Uncertain), ["Porto"]);
+    assert_eq!(world.core("/location/current"), None);
+    world.says("2024-03-04", lives("Porto", Stance::Holds));
+    assert_eq!(world.active("lives_in"), ["Porto"], "the user's own words settle it");
+}
+
+#[test]
 fn a_new_value_ends_the_old_one() {
     let mut world = World::new();
     world.says("2024-03-01", lives("Lyon", Stance::Holds));

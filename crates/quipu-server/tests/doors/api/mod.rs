@@ -7,7 +7,7 @@ mod keys;
 mod mem0;
 mod memory_tool;
 mod routes;
-mod strangers;
+pub(crate) mod strangers;
 mod tenants;
 
 use quipu_fake_model::FakeScript;

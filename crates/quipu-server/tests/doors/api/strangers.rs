@@ -9,7 +9,7 @@ use crate::rig::{Answer, TestServer};
 const ANOTHER: &str = "zelda";
 
 /// Path parameters other than the user, with values that do not exist.
-const PARTS: [(&str, &str); 8] = [
+pub(crate) const PARTS: [(&str, &str); 8] = [
     ("{user_id}", "nobody"),
     ("{item_id}", "fact_0000000000000"),
     ("{session_id}", "s"),
@@ -21,7 +21,7 @@ const PARTS: [(&str, &str); 8] = [
 ];
 
 /// Required query parameters.
-const QUERIES: [(&str, &str); 5] = [
+pub(crate) const QUERIES: [(&str, &str); 5] = [
     ("GET /memory/{user_id}/blame", "path=/location/current"),
     ("GET /memory/{user_id}/diff", "from=0"),
     ("GET /store/items", "namespace=a&key=k&user_id=nobody"),
@@ -63,7 +63,7 @@ const DONE_ANYWAY: [&str; 2] = ["DELETE /store/items", "DELETE /v1/memories"];
 const DONE_AS_FAR_AS_IT_GOES: [&str; 1] = ["POST /memory/compact"];
 
 /// Required request bodies.
-fn body(route: &str) -> Option<Value> {
+pub(crate) fn body(route: &str) -> Option<Value> {
     let many = json!({"memories": [{"memory_id": "nobody~fact_0000000000000", "text": "x"}]});
     Some(match route {
         "POST /memory/retrieve" => json!({"user_id": "nobody", "query": "canary"}),
