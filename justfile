@@ -30,6 +30,14 @@ eval FILE:
 bench:
     cargo run --release -- bench
 
+# Start a PostgreSQL of this machine for measurements, with its files in FOLDER, and print the URLs of empty databases
+postgres FOLDER="/var/tmp":
+    TMPDIR={{FOLDER}} cargo run -p quipu-testkit --example postgres
+
+# For SECONDS kill three servers on one PostgreSQL, one every 20 seconds, while eight writers use them, and judge what is left
+endurance SECONDS="300":
+    QUIPU_ENDURANCE_SECONDS={{SECONDS}} cargo test -p quipu-cli --test serving servers_are_killed -- --nocapture
+
 # Fuzz each target for SECONDS (needs cargo-fuzz and a nightly toolchain)
 fuzz SECONDS="60":
     for target in $(cargo fuzz list); do cargo fuzz run "$target" -- -max_total_time={{SECONDS}} || exit 1; done

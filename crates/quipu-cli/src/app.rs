@@ -38,8 +38,23 @@ pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
 
 /// Opens an engine on a folder, with the record of model usage.
 pub(crate) fn open_with(folder: &Path, settings: &Settings, usage: &Arc<ModelUsage>) -> Result<Engine> {
+    assemble(store(folder, settings)?, folder, settings, usage)
+}
+
+/// Opens an engine on a place other than the configured one. `folder` holds what is not in the store.
+pub(crate) fn open_on(place: &StoreSetting, folder: &Path, settings: &Settings) -> Result<Engine> {
+    let store = encryption::open_store(place, folder, &settings.encryption)?;
+    assemble(store, folder, settings, &model_usage(folder, settings))
+}
+
+fn assemble(
+    store: Box<dyn LedgerStore>,
+    folder: &Path,
+    settings: &Settings,
+    usage: &Arc<ModelUsage>,
+) -> Result<Engine> {
     let engine = quipu::open_engine_on(
-        store(folder, settings)?,
+        store,
         Components {
             embedder: embedder(settings)?,
             clock: Arc::new(SystemClock { fixed: settings.now }),

@@ -1,6 +1,7 @@
 //! The engine: its ports and its open memories.
 
 use std::ops::Deref;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
@@ -275,6 +276,11 @@ impl Engine {
     /// The version of each open memory. No ledger is read, so later events of other processes are not included.
     pub fn open_versions(&self) -> Vec<(UserId, Seq)> {
         self.memories.versions()
+    }
+
+    /// How often a memory was read from the store since the start, because it was not open.
+    pub fn memories_opened(&self) -> u64 {
+        self.memories.totals().opened.load(Ordering::Relaxed)
     }
 
     /// Closes a user's memory unless an operation is using it; the next operation reads it again.

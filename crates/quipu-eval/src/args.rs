@@ -16,9 +16,34 @@ pub struct Conversations {
     /// Extract no facts: search only the original messages
     #[arg(long)]
     pub words_only: bool,
+    /// Keep the memory in this empty PostgreSQL database instead of a folder: postgres://USER:PASSWORD@HOST:PORT/DATABASE
+    #[arg(long, env = "QUIPU_EVAL_STORE", hide_env_values = true, value_name = "URL")]
+    pub store: Option<String>,
     /// Write each question and its results to this file (JSON lines)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+/// What is measured by `quipu bench`.
+#[derive(Debug, Args)]
+pub struct BenchOptions {
+    /// Items in the largest memory
+    #[arg(long, default_value_t = 100_000, value_name = "N")]
+    pub items: usize,
+    /// Compare this empty PostgreSQL database with a folder, each with and without encryption:
+    /// postgres://USER:PASSWORD@HOST:PORT/DATABASE
+    #[arg(long, env = "QUIPU_BENCH_STORE", hide_env_values = true, value_name = "URL")]
+    pub store: Option<String>,
+    /// Create this many users in the database of --store, or in a folder, and then send requests whose users have a Zipf-like
+    /// distribution
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..))]
+    pub users: Option<u32>,
+    /// Memories that are kept open meanwhile [default: a tenth of the users]
+    #[arg(long, value_name = "N", requires = "users")]
+    pub open: Option<usize>,
+    /// Exponent of that distribution
+    #[arg(long, default_value_t = 1.0, value_name = "S", requires = "users")]
+    pub skew: f64,
 }
 
 /// The format of a file.

@@ -76,7 +76,10 @@ struct QuestionResult {
 pub(super) fn beam(environment: &dyn Environment, output: &dyn Output, told: &Conversations) -> Result<Measurement> {
     let corpus = Corpus::open(&told.file, Some(CorpusKind::Beam), &told.conversations)?;
     let mut out = Out::to(told.out.as_deref())?;
-    let (_folder, engine) = super::scratch(environment)?;
+    let (_folder, engine) = match &told.store {
+        Some(address) => super::on_database(environment, address)?,
+        None => super::scratch(environment)?,
+    };
     let subjects = corpus.tell(&engine, output, told.words_only)?;
     let mut done = Vec::new();
     for subject in &subjects {

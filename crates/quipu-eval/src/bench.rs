@@ -15,15 +15,21 @@ use quipu_core::ledger::{self, Position};
 use quipu_core::source::{Role, Source};
 use quipu_engine::ports::{EmbedError, Embedded, Embedder, EmbeddingModel, Entropy, Extractor, Token};
 use quipu_engine::{
-    ContextOptions, Engine, EngineRules, Error, FactOptions, OptionalParts, RecallOptions, RememberOptions, Result,
-    Utterance,
+    ContextOptions, Engine, EngineRules, Error, FactOptions, OpenLimits, OptionalParts, RecallOptions, RememberOptions,
+    Result, Utterance,
 };
 use quipu_models::RuleExtractor;
 use serde::Serialize;
 
 mod contention;
+mod machine;
+mod popularity;
+mod stores;
+mod transactions;
+mod users;
 
 use self::contention::Contention;
+use crate::args::BenchOptions;
 use crate::environment::{Environment, Measurement, Output};
 use crate::metrics::Quantiles;
 use crate::render;
@@ -87,12 +93,19 @@ fn seconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64()
 }
 
-/// Measures speed and size on this machine. `items` is the size of the largest memory.
+/// Measures speed and size on this machine, of a folder or of a database.
 ///
 /// # Errors
-/// `Unavailable` without a temporary folder; otherwise as the functions of the engine.
-pub fn bench(environment: &dyn Environment, output: &dyn Output, items: usize) -> Result<Measurement> {
-    let folder = temporary_folder()?;
+/// `Unavailable` without a temporary folder; `Invalid` for a database with memories; otherwise as the functions of the
+/// engine.
+pub fn bench(environment: &dyn Environment, output: &dyn Output, options: &BenchOptions) -> Result<Measurement> {
+    if let Some(users) = options.users {
+        return users::users(environment, output, options, users as usize);
+    }
+    if let Some(address) = &options.store {
+        return stores::stores(environment, output, address);
+    }
+    let (folder, items) = (temporary_folder()?, options.items);
     let bar = output.progress();
     let append = append(folder.path())?;
     let fold_events_per_second = fold()?;
@@ -197,16 +210,19 @@ fn unit_vector(text: &str, dimensions: usize) -> Vec<f32> {
 }
 
 fn engine(folder: &Path, extractor: Option<Arc<dyn Extractor>>) -> Result<Engine> {
-    let components = Components {
+    quipu::open_engine(folder, components(extractor, OpenLimits::default()))
+}
+
+fn components(extractor: Option<Arc<dyn Extractor>>, open_limits: OpenLimits) -> Components {
+    Components {
         embedder: Arc::new(MadeUpVectors::new()),
         clock: Arc::new(SystemClock { fixed: None }),
         entropy: Arc::new(SystemEntropy),
         extractor,
         summarizer: None,
-        rules: EngineRules::default(),
+        rules: EngineRules { open_limits, ..EngineRules::default() },
         optional: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },
-    };
-    quipu::open_engine(folder, components)
+    }
 }
 
 /// A text of 8 to 31 words with a Zipf-like distribution over a vocabulary of 20,000. As after the removal of stop

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use quipu_engine::ports::Embedder;
+use quipu_engine::ports::{Embedder, LedgerStore};
 use quipu_engine::{Engine, Error, Progress, Result};
 use quipu_models::language::{Endpoint, ModelUsage};
 use serde::Serialize;
@@ -17,6 +17,18 @@ pub trait Environment {
     /// # Errors
     /// As [`quipu::open_engine`], and `Invalid` for models that cannot be used.
     fn open_in(&self, folder: &Path) -> Result<Engine>;
+
+    /// Opens an engine like [`open_in`](Self::open_in) on a PostgreSQL database. `folder` holds what is not in the database.
+    ///
+    /// # Errors
+    /// As [`open_in`](Self::open_in), and `Invalid` if the address is not the URL of a database.
+    fn open_on(&self, address: &str, folder: &Path) -> Result<Engine>;
+
+    /// Opens the ledgers of a place, encrypted if there is a master key. Keys of users are stored beside the ledgers.
+    ///
+    /// # Errors
+    /// As [`open_on`](Self::open_on).
+    fn ledgers(&self, place: Place<'_>, master_key: Option<&str>) -> Result<Box<dyn LedgerStore>>;
 
     /// The embedding model.
     ///
@@ -32,6 +44,15 @@ pub trait Environment {
 
     /// The time to use instead of the machine's.
     fn now(&self) -> Option<Timestamp>;
+}
+
+/// Where ledgers are stored.
+#[derive(Debug, Clone, Copy)]
+pub enum Place<'a> {
+    /// A folder, which is created if it does not exist.
+    Folder(&'a Path),
+    /// The URL of a PostgreSQL database.
+    Database(&'a str),
 }
 
 /// Where an evaluation shows what it is doing. It may be used from several threads.

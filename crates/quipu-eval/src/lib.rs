@@ -29,12 +29,13 @@ mod updates;
 mod worlds;
 mod year;
 
+use quipu_engine::ports::LedgerStore;
 use quipu_engine::{Engine, Error, Result};
 use tempfile::TempDir;
 
-pub use args::{Conversations, CorpusKind, Dataset};
+pub use args::{BenchOptions, Conversations, CorpusKind, Dataset};
 pub use bench::bench;
-pub use environment::{Environment, Measurement, Output};
+pub use environment::{Environment, Measurement, Output, Place};
 
 /// Runs an evaluation.
 ///
@@ -125,6 +126,25 @@ pub fn run(environment: &dyn Environment, output: &dyn Output, dataset: &Dataset
 /// A temporary folder, which is deleted when it is dropped.
 fn temporary_folder() -> Result<TempDir> {
     tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))
+}
+
+/// An engine over a database, with a temporary folder for what is not in it. The database must be empty, because a figure would
+/// otherwise depend on what is there.
+fn on_database(environment: &dyn Environment, address: &str) -> Result<(TempDir, Engine)> {
+    let folder = temporary_folder()?;
+    let engine = environment.open_on(address, folder.path())?;
+    refuse_users(engine.store())?;
+    Ok((folder, engine))
+}
+
+/// Refuses a store with memories.
+fn refuse_users(store: &dyn LedgerStore) -> Result<()> {
+    match store.users()?.len() {
+        0 => Ok(()),
+        some => Err(Error::Invalid(format!(
+            "--store names a database with memories of {some} users, and measurements need an empty one: create another database"
+        ))),
+    }
 }
 
 /// An engine over a temporary folder.

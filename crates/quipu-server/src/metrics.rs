@@ -1,6 +1,7 @@
 //! Metrics of the server. No label contains a user, a session or text from a model.
 
 use std::fmt;
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 use prometheus_client::encoding::{EncodeLabelSet, text::encode};
@@ -93,6 +94,7 @@ pub struct Metrics {
     reviews: Family<Waiting, Gauge>,
     unsummarized: Gauge,
     open_memories: Gauge,
+    memories_opened: Counter,
     memory_bytes: Gauge,
     pub(crate) maintenance: Figures,
     stalled: Gauge,
@@ -145,6 +147,7 @@ impl Metrics {
             reviews: Family::default(),
             unsummarized: Gauge::default(),
             open_memories: Gauge::default(),
+            memories_opened: Counter::default(),
             memory_bytes: Gauge::default(),
             maintenance: Figures::default(),
             stalled: Gauge::default(),
@@ -192,6 +195,11 @@ impl Metrics {
             all.unsummarized.clone(),
         );
         registry.register("open_memories", "Memories held open", all.open_memories.clone());
+        registry.register(
+            "memories_opened",
+            "Memories read from the store because they were not open",
+            all.memories_opened.clone(),
+        );
         registry.register("stalled", "1 while a background step is stalled, as in /health/ready", all.stalled.clone());
         registry.register("servers", "Live servers on the same store, this one included", all.servers.clone());
         registry.register("takeovers", "Work of dead servers that this one took over", all.takeovers.clone());
@@ -226,6 +234,7 @@ impl Metrics {
         }
         self.unsummarized.set(figure(standing.unsummarized));
         self.open_memories.set(figure(standing.open));
+        self.memories_opened.inner().store(standing.opened, Ordering::Relaxed);
         self.memory_bytes.set(figure(standing.bytes));
     }
 
@@ -310,6 +319,7 @@ mod tests {
         }
         metrics.stands(&Gauges {
             open: 2,
+            opened: 7,
             unsummarized: 4,
             reviews: [(ReviewKind::Conflict, 3)].into(),
             ..Gauges::default()
@@ -323,6 +333,7 @@ mod tests {
             "quipu_review_pending{kind=\"conflict\"} 3",
             "quipu_review_pending{kind=\"tenet\"} 0",
             "quipu_open_memories 2",
+            "quipu_memories_opened_total 7",
             "quipu_unsummarized_turns 4",
         ] {
             assert!(page.lines().any(|found| found == line), "{line}\n{page}");

@@ -4,6 +4,7 @@
 
 mod deploy;
 mod ended;
+mod endurance;
 mod killed;
 #[path = "../commands/place/mod.rs"]
 mod place;
@@ -38,6 +39,11 @@ impl Serving {
 
     /// `kill -9`.
     pub(crate) fn kill(mut self) {
+        self.kill_at_once();
+    }
+
+    /// `kill -9`, and what was its place stays.
+    pub(crate) fn kill_at_once(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }

@@ -49,6 +49,12 @@ impl Server {
         Self { serving: Serving::start(&place), place, client }
     }
 
+    /// `kill -9`, and a new start with the same settings.
+    pub(crate) fn restart(&mut self) {
+        self.serving.kill_at_once();
+        self.serving = Serving::start(&self.place);
+    }
+
     pub(crate) fn get(&self, path: &str) -> RequestBuilder {
         self.client.get(format!("http://{}{path}", self.serving.addr))
     }

@@ -12,6 +12,8 @@ use crate::engine::Engine;
 pub struct Gauges {
     /// Number of open memories.
     pub open: usize,
+    /// How often a memory was read from the store since the start, because it was not open.
+    pub opened: u64,
     /// Estimated size in memory, in bytes.
     pub bytes: usize,
     /// Closed exchanges without a summary.
@@ -22,7 +24,7 @@ pub struct Gauges {
 
 /// Sums up the open memories, without opening a memory or reading a page.
 pub fn gauges(engine: &Engine) -> Gauges {
-    let mut all = Gauges::default();
+    let mut all = Gauges { opened: engine.memories_opened(), ..Gauges::default() };
     for open in engine.open_memories() {
         let state = open.read();
         all.open += 1;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use quipu_core::id::{Seq, UserId};
 use quipu_core::limit;
@@ -42,6 +42,8 @@ pub(crate) struct Totals {
     pub(crate) bytes: AtomicUsize,
     /// Memories with an open ledger.
     pub(crate) connected: AtomicUsize,
+    /// Memories that were read from the store since the start.
+    pub(crate) opened: AtomicU64,
 }
 
 /// The open memories of an engine.
@@ -146,6 +148,7 @@ impl Catalog {
                 continue;
             }
             let opened = open().map(Arc::new);
+            self.totals.opened.fetch_add(u64::from(opened.is_ok()), Ordering::Relaxed);
             let (memory, gone) = {
                 let mut table = self.table();
                 table.opening.remove(user);

@@ -42,7 +42,10 @@ struct Latency {
 }
 
 pub(crate) fn locomo(environment: &dyn Environment, output: &dyn Output, told: &Conversations) -> Result<Measurement> {
-    let (_folder, engine) = super::scratch(environment)?;
+    let (_folder, engine) = match &told.store {
+        Some(address) => super::on_database(environment, address)?,
+        None => super::scratch(environment)?,
+    };
     let mut run = Run { asked: Vec::new(), skipped: SkippedInLocomo::default(), out: Out::to(told.out.as_deref())? };
     let (ingest, users) = import(&engine, output, &told.file, &told.conversations, !told.words_only)?;
     for set in &questions(&told.file)? {

@@ -29,6 +29,7 @@ async fn health_version_and_figures() {
         "quipu_recall_results_count 1",
         "quipu_context_tokens_count 1",
         "quipu_open_memories 1",
+        "quipu_memories_opened_total 1",
         "quipu_review_pending{kind=\"fact\"} 0",
         "# EOF",
     ] {

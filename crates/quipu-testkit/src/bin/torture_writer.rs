@@ -1,6 +1,7 @@
-//! Writes to a memory folder until it is killed, and prints what was acknowledged. Used by `tests/kill.rs`.
+//! Writes to a memory in a folder or a PostgreSQL database until it is killed, and prints what was acknowledged. Used by
+//! `tests/kill.rs`.
 //!
-//! `torture_writer FOLDER SEED` prints `ready SEQ`, then one line for each call that returned:
+//! `torture_writer PLACE SEED` prints `ready SEQ`, then one line for each call that returned:
 //! `wrote SEQ HASH`, `erased SEQ TARGET TEXT`, `snapshot SEQ`.
 
 use std::io::Write;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use quipu_core::id::{Seq, UserId};
 use quipu_engine::erase::EraseTarget;
+use quipu_engine::ports::LedgerStore;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::EventRef;
 use quipu_engine::{
@@ -17,6 +19,7 @@ use quipu_engine::{
     erase, remember, revert, snapshot, status,
 };
 use quipu_models::HashedNgrams;
+use quipu_postgres::{PostgresOptions, PostgresStore};
 use quipu_sqlite::{SqliteStore, StoreOptions};
 use quipu_testkit::{FixedClock, Rng, SeededEntropy};
 
@@ -24,11 +27,11 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [folder, seed] = arguments.as_slice() else {
-        eprintln!("usage: torture_writer FOLDER SEED");
+    let [place, seed] = arguments.as_slice() else {
+        eprintln!("usage: torture_writer PLACE SEED");
         return ExitCode::FAILURE;
     };
-    match write_until_killed(Path::new(folder), seed.parse().unwrap_or(0)) {
+    match write_until_killed(place, seed.parse().unwrap_or(0)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -40,11 +43,16 @@ fn main() -> ExitCode {
 /// Large enough to outlast any parent that kills the process, but bounded in case none does.
 const STEPS_MAX: u32 = 5000;
 
-fn write_until_killed(folder: &Path, seed: u64) -> Outcome {
+fn write_until_killed(place: &str, seed: u64) -> Outcome {
     let me = UserId::parse("me")?;
-    let store = SqliteStore::open(folder, StoreOptions { ballast_bytes: 1 << 16, ..StoreOptions::default() })?;
+    let store: Box<dyn LedgerStore> = if quipu_postgres::is_url(place) {
+        Box::new(PostgresStore::open(place, PostgresOptions::default())?)
+    } else {
+        let options = StoreOptions { ballast_bytes: 1 << 16, ..StoreOptions::default() };
+        Box::new(SqliteStore::open(Path::new(place), options)?)
+    };
     let engine = Engine::new(EngineParts {
-        store: Box::new(store),
+        store,
         embedder: Arc::new(HashedNgrams::new()),
         clock: Arc::new(FixedClock::starting(1_767_225_600_000_000 + (seed as u32 as i64) * 1_000_000_000, 1000)),
         entropy: Arc::new(SeededEntropy::new(seed)),

@@ -5,15 +5,16 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Subcommand;
-use quipu_engine::ports::Embedder;
-use quipu_engine::{Engine, Progress, Result};
-use quipu_eval::{Dataset, Environment, Output};
+use quipu_engine::ports::{Embedder, LedgerStore};
+use quipu_engine::{Engine, Error, Progress, Result};
+use quipu_eval::{BenchOptions, Dataset, Environment, Output, Place};
 use quipu_models::language::{Endpoint, ModelUsage};
 
 use super::Invocation;
 use crate::app;
+use crate::encryption;
 use crate::output::Printer;
-use crate::settings::Settings;
+use crate::settings::{EncryptionSettings, MasterKeySource, Settings, StoreSetting};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MeasureCommand {
@@ -23,11 +24,7 @@ pub(crate) enum MeasureCommand {
         dataset: Dataset,
     },
     /// Measure speed and size on this machine
-    Bench {
-        /// Items in the largest memory
-        #[arg(long, default_value_t = 100_000)]
-        items: usize,
-    },
+    Bench(BenchOptions),
 }
 
 impl MeasureCommand {
@@ -35,7 +32,7 @@ impl MeasureCommand {
         invocation.with_settings(|settings, printer| {
             let measured = match self {
                 Self::Eval { dataset } => quipu_eval::run(settings, printer, &dataset)?,
-                Self::Bench { items } => quipu_eval::bench(settings, printer, items)?,
+                Self::Bench(options) => quipu_eval::bench(settings, printer, &options)?,
             };
             printer.report(&measured.json, |_| measured.text)
         })
@@ -45,6 +42,23 @@ impl MeasureCommand {
 impl Environment for Settings {
     fn open_in(&self, folder: &Path) -> Result<Engine> {
         app::open_in(folder, self)
+    }
+
+    fn open_on(&self, address: &str, folder: &Path) -> Result<Engine> {
+        app::open_on(&database(address)?, folder, self)
+    }
+
+    fn ledgers(&self, place: Place<'_>, master_key: Option<&str>) -> Result<Box<dyn LedgerStore>> {
+        let settings = EncryptionSettings {
+            switch: Some(master_key.is_some()),
+            master: master_key.map(|key| MasterKeySource::Text(key.to_owned())),
+            user_keys: None,
+        };
+        match place {
+            Place::Folder(folder) => encryption::open_store(&StoreSetting::Folder, folder, &settings),
+            // The keys of users are in the database as well, so nothing is written to the folder.
+            Place::Database(address) => encryption::open_store(&database(address)?, &self.data_dir, &settings),
+        }
     }
 
     fn embedder(&self) -> Result<Arc<dyn Embedder>> {
@@ -61,6 +75,16 @@ impl Environment for Settings {
 
     fn now(&self) -> Option<jiff::Timestamp> {
         self.now
+    }
+}
+
+/// The database of an argument. The message does not repeat it, since it may contain a password.
+fn database(address: &str) -> Result<StoreSetting> {
+    match StoreSetting::of_address(address) {
+        StoreSetting::Folder => Err(Error::Invalid(
+            "--store must be the URL of a PostgreSQL database: postgres://USER:PASSWORD@HOST:PORT/DATABASE".to_owned(),
+        )),
+        database => Ok(database),
     }
 }
 

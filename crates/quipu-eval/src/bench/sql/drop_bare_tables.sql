@@ -1,0 +1,1 @@
+DROP SCHEMA IF EXISTS quipu_bench CASCADE
