@@ -54,6 +54,10 @@ soak MINUTES="60":
 simulate STEPS="1000000":
     QUIPU_SEED=${QUIPU_SEED:-$(date +%s)} QUIPU_STEPS={{STEPS}} cargo test -p quipu-testkit --test simulation in_memory -- --nocapture
 
+# Take a megabyte of each worst text in, through every way, and print a line after each
+worst-texts BYTES="1048576":
+    QUIPU_WORST_BYTES={{BYTES}} cargo test -p quipu-testkit --test worst_texts -- --nocapture --test-threads 1
+
 # Make IMAGES images of power failures, and judge each
 power-cut IMAGES="10000":
     QUIPU_POWER_CUTS={{IMAGES}} cargo test -p quipu-faults --test faults power -- --nocapture

@@ -2,6 +2,10 @@
 
 /// Longest text of one source, in bytes. Longer input is refused, not truncated.
 pub const SOURCE_BYTES_MAX: usize = 1 << 20;
+/// Longest sentence that rules read, in bytes. The cost of a rule may grow with the square of a sentence.
+pub const SENTENCE_BYTES_MAX: usize = 8 * 1024;
+/// Facts and tasks after which rules read no further sentence of a source. Each is compared with what is known.
+pub const CANDIDATES_PER_SOURCE_MAX: usize = 1024;
 /// Longest name chosen by a caller (user, session, author, topic), in bytes.
 pub const NAME_BYTES_MAX: usize = 128;
 /// Longest rationale, origin reference or idempotency key of an event, in bytes.

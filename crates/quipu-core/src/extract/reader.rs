@@ -12,6 +12,7 @@ use super::split::{mask, trim};
 use super::standing::settle;
 use super::verb::Marks;
 use super::{Extraction, FactCandidate, PassedOver, Reading, TaskKind, USER};
+use crate::limit::{CANDIDATES_PER_SOURCE_MAX, SENTENCE_BYTES_MAX};
 
 /// Reasons to skip a sentence whose presuppositions still hold.
 const PRESUPPOSES: [&str; 3] = ["reported", "question", "hypothetical"];
@@ -70,11 +71,17 @@ impl<'a> Reader<'a> {
         for sentence in sentences {
             // A final colon is not part of the sentence, but introduces what follows.
             let colon = usize::from(text[sentence.end..].starts_with(':'));
-            if let Some((reason, _)) = self.aside(&text[sentence.start..sentence.end + colon], &[RuleScope::After]) {
+            let aside = self.aside(&text[sentence.start..sentence.end + colon], &[RuleScope::After]);
+            let is_full = self.out.facts.len() + self.out.tasks.len() >= CANDIDATES_PER_SOURCE_MAX;
+            if let Some(reason) = aside.map(|(why, _)| why).or(is_full.then(|| "too many claims".to_owned())) {
                 self.pass(trim(&text, sentence.start..text.len()), &reason);
                 break;
             }
-            self.sentence(&text, sentence.clone(), before);
+            if sentence.len() <= SENTENCE_BYTES_MAX {
+                self.sentence(&text, sentence.clone(), before);
+            } else {
+                self.pass(sentence.clone(), "too long");
+            }
             before = sentence;
         }
         settle(&mut self.out.facts);

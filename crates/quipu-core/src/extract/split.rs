@@ -13,6 +13,8 @@ pub(super) const MASK: char = '\u{1}';
 const QUOTED_WORDS_MIN: usize = 3;
 /// Maximum distance of a closing quotation mark in bytes.
 const QUOTED_BYTES_MAX: usize = 2000;
+/// Number of bytes after a full stop that show whether it ends an ordinal.
+const ORDINAL_BYTES_MAX: usize = 64;
 
 /// Splits texts of one language.
 #[derive(Debug, Clone)]
@@ -57,7 +59,8 @@ impl Splitter {
                 '\n' => true,
                 '!' | '?' | '…' => rest_is_open(&text[end..]),
                 '.' => {
-                    let counts = text[from..at].ends_with(char::is_numeric) && self.ordinal.is_match(&text[end..]);
+                    let counts = text[from..at].ends_with(char::is_numeric)
+                        && self.ordinal.is_match(first_bytes(&text[end..], ORDINAL_BYTES_MAX));
                     rest_is_open(&text[end..]) && !counts && !self.is_abbreviated(text, from, at)
                 }
                 _ => false,
@@ -125,6 +128,11 @@ fn rest_is_open(rest: &str) -> bool {
     rest.chars().next().is_none_or(|c| c.is_whitespace() || (!c.is_alphanumeric() && !c.is_ascii()))
 }
 
+/// The beginning of a text, of at most `bytes` bytes. Bounds what is searched again at each place of a text.
+fn first_bytes(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
+
 /// Trims spaces at both ends and a bullet at the beginning.
 pub(super) fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     let part = &text[range.clone()];
@@ -182,7 +190,8 @@ fn single_quoted(text: &str) -> Vec<Range<usize>> {
     let closes = |at: usize| !text[at + 1..].starts_with(char::is_alphanumeric) && !text[..at].ends_with(' ');
     let marks: Vec<usize> = text.match_indices('\'').map(|(at, _)| at).collect();
     for (at, open) in marks.iter().enumerate().filter(|(_, open)| opens(**open)) {
-        let after = marks[at + 1..].iter().copied().find(|close| closes(*close) && !opens(*close));
+        let mut near = marks[at + 1..].iter().copied().take_while(|close| close - open <= QUOTED_BYTES_MAX);
+        let after = near.find(|close| closes(*close) && !opens(*close));
         let Some(close) = after.filter(|close| !text[*open..*close].contains('\n')) else { continue };
         let apart = found.last().is_none_or(|last| last.end <= *open);
         if apart && text[*open..close].split_whitespace().count() >= QUOTED_WORDS_MIN {
@@ -198,8 +207,8 @@ fn paired(text: &str, open: char, close: char, words_min: usize) -> Vec<Range<us
     let mut from = 0;
     while let Some(start) = text[from..].find(open).map(|at| at + from) {
         let inside = start + open.len_utf8();
-        let limit = text[inside..].find('\n').map_or(text.len(), |at| at + inside);
-        let length = text[inside..limit].find(close).filter(|length| *length <= QUOTED_BYTES_MAX);
+        let near = first_bytes(&text[inside..], QUOTED_BYTES_MAX + close.len_utf8());
+        let length = near.find(['\n', close]).filter(|length| near[*length..].starts_with(close));
         let Some(length) = length else {
             from = inside;
             continue;

@@ -60,6 +60,30 @@ fn check_aside(text: &str, reason: &str) {
 }
 
 #[test]
+fn a_sentence_without_an_end_is_not_read_and_the_next_one_is() {
+    let endless = "I live in Porto and ".repeat(crate::limit::SENTENCE_BYTES_MAX / 16);
+    check_aside(&endless, "too long");
+    check(&format!("I like tea.\n{endless}\nI work at Acme."), &["user likes_food tea", "user works_at Acme"]);
+}
+
+#[test]
+fn a_source_makes_so_many_claims_and_no_more() {
+    let most = crate::limit::CANDIDATES_PER_SOURCE_MAX;
+    let text: String = (0..most * 2).map(|number| format!("I like Tea{number}.\n")).collect();
+    let read = RULES.read(&reading(&text));
+    assert_eq!(read.facts.len(), most);
+    assert!(read.passed_over.iter().any(|passed| passed.reason == "too many claims"), "{:?}", read.passed_over);
+}
+
+#[test]
+fn what_precedes_a_time_is_found_however_long_its_clause() {
+    let clause = format!("I was with {} until June 2024", "Ana and ".repeat(100));
+    let times = RULES.when.times(&clause);
+    let found: Vec<&str> = times.iter().map(|time| &clause[time.range.clone()]).collect();
+    assert_eq!(found, ["until June 2024"]);
+}
+
+#[test]
 fn the_examples_of_the_rules_hold() {
     let read = |text: &str| lines(&RULES.read(&reading(text)));
     let wrong = RULES.examples().filter(|(text, expected)| read(text) != *expected);

@@ -243,11 +243,12 @@ impl TimeReader {
         let is_part = text.len() == whole.as_str().len() || own_words.ends_with(" of");
         if role == Role::At
             && is_part
-            && let Some(before) = self.roles.captures(&clause[..range.start])
+            && let from = last_words(clause, range.start)
+            && let Some(before) = self.roles.captures(&clause[from..range.start])
             && let (Some(word), Some(all)) = (before.get(1), before.get(0))
         {
             role = role_of(word.as_str());
-            range.start = all.start();
+            range.start = from + all.start();
         }
         Some(NamedTime { range, text: text.to_owned(), role, lasts: shape.lasts, vague: shape.vague, day })
     }
@@ -299,6 +300,17 @@ impl TimeReader {
         let known = self.numbers.get(&plain).map(String::as_str).unwrap_or(&plain);
         known.replace(',', "").parse().ok()
     }
+}
+
+/// Start of the words before a position in which its role may be. Bounds what is searched for each time of a clause.
+fn last_words(clause: &str, end: usize) -> usize {
+    const ROLE_BYTES_MAX: usize = 64;
+    let from = clause.ceil_char_boundary(end.saturating_sub(ROLE_BYTES_MAX));
+    if from == 0 {
+        return 0;
+    }
+    // Not within a word.
+    clause[from..end].find(char::is_whitespace).map_or(end, |space| from + space)
 }
 
 /// The day or month nearest to the day of the message, in the requested direction.
