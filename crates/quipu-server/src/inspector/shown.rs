@@ -196,6 +196,7 @@ pub(super) fn maybe_value(found: Option<&Value>) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests {
     use super::*;
 
