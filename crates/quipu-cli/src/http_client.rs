@@ -66,7 +66,9 @@ pub(crate) fn direct(timeout: Duration) -> Result<Client> {
 /// # Errors
 /// As [`direct`], and `Invalid` if the variable is not a SHA-256.
 pub(crate) fn to_server(timeout: Duration, pinned: Option<Fingerprint>) -> Result<Client> {
-    let Some(fingerprint) = Fingerprint::of_environment()?.or(pinned) else { return direct(timeout) };
+    let Some(fingerprint) = pinned.map_or_else(Fingerprint::of_environment, |known| Ok(Some(known)))? else {
+        return direct(timeout);
+    };
     let provider = Arc::new(ring::default_provider());
     let verifier = Arc::new(Pinned { fingerprint, provider: provider.clone() });
     let config = ClientConfig::builder_with_provider(provider)
@@ -75,7 +77,7 @@ pub(crate) fn to_server(timeout: Duration, pinned: Option<Fingerprint>) -> Resul
         .dangerous()
         .with_custom_certificate_verifier(verifier)
         .with_no_client_auth();
-    builder(timeout).tls_backend_preconfigured(config).build().map_err(no_client)
+    builder(timeout).https_only(true).tls_backend_preconfigured(config).build().map_err(no_client)
 }
 
 fn builder(timeout: Duration) -> ClientBuilder {

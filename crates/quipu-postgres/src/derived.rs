@@ -144,6 +144,7 @@ impl<'a> Blob<'a> {
             steps.push(ledger.step(include_str!("sql/put_piece.sql"), values));
         }
         let values = [(level as _, Type::INT8), (&self.name as _, Type::TEXT), (&self.end as _, Type::INT4)];
+        let values = values.into_iter().chain(claim.clone());
         steps.push(ledger.step(include_str!("sql/drop_pieces.sql"), values));
     }
 }

@@ -37,12 +37,13 @@ pub(crate) struct Certificates {
     config: RwLock<Arc<ServerConfig>>,
 }
 
+fn read(what: &str, path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path)
+        .map_err(|error| Error::Invalid(format!("the {what} {} cannot be read: {error}", path.display())))
+}
+
 impl TlsFiles {
     fn read(&self) -> Result<Read> {
-        let read = |what: &str, path: &Path| {
-            std::fs::read(path)
-                .map_err(|error| Error::Invalid(format!("the {what} {} cannot be read: {error}", path.display())))
-        };
         Ok(Read { certificate: read("TLS certificate", &self.certificate)?, key: read("TLS key", &self.key)? })
     }
 
@@ -51,14 +52,14 @@ impl TlsFiles {
     /// # Errors
     /// `Invalid`, naming the file, if it cannot be read or has no certificate.
     pub fn leaf(&self) -> Result<Vec<u8>> {
-        let chain = self.chain(&self.read()?)?;
+        let chain = self.chain(&read("TLS certificate", &self.certificate)?)?;
         Ok(chain.first().map(|leaf| leaf.to_vec()).unwrap_or_default())
     }
 
     /// At least one certificate.
-    fn chain(&self, read: &Read) -> Result<Vec<CertificateDer<'static>>> {
+    fn chain(&self, certificate: &[u8]) -> Result<Vec<CertificateDer<'static>>> {
         let path = self.certificate.display();
-        let chain = CertificateDer::pem_slice_iter(&read.certificate).collect::<std::result::Result<Vec<_>, _>>();
+        let chain = CertificateDer::pem_slice_iter(certificate).collect::<std::result::Result<Vec<_>, _>>();
         let chain = chain.map_err(|error| Error::Invalid(format!("the TLS certificate {path} is not PEM: {error}")))?;
         if chain.is_empty() {
             return Err(Error::Invalid(format!("{path} has no certificate: expected PEM with BEGIN CERTIFICATE")));
@@ -68,7 +69,7 @@ impl TlsFiles {
 
     fn config(&self, read: &Read) -> Result<ServerConfig> {
         let (certificate, key) = (self.certificate.display(), self.key.display());
-        let chain = self.chain(read)?;
+        let chain = self.chain(&read.certificate)?;
         let secret = PrivateKeyDer::from_pem_slice(&read.key).map_err(|error| {
             let is_encrypted = read.key.windows(9).any(|part| part == b"ENCRYPTED");
             Error::Invalid(match error {

@@ -24,6 +24,7 @@ use crate::several::{MASTER_KEY, PATIENCE, Server, client};
 
 const SERVERS: usize = 3;
 const WRITERS: usize = 8;
+const KILLS_MIN: usize = 2;
 /// Every such request is sent again to another server with the same key, as after a lost answer.
 const TWICE: u64 = 10;
 const PAUSE: Duration = Duration::from_millis(50);
@@ -62,9 +63,9 @@ impl Plan {
         }
     }
 
-    fn is_over(self, run: &Run) -> bool {
+    fn is_over(self, run: &Run, kills: usize) -> bool {
         match self {
-            Self::Messages { total, .. } => run.acknowledged.load(Ordering::SeqCst) >= total,
+            Self::Messages { total, .. } => kills >= KILLS_MIN && run.acknowledged.load(Ordering::SeqCst) >= total,
             Self::Time { total, .. } => run.began.elapsed() >= total,
         }
     }
@@ -214,7 +215,7 @@ impl Run {
     /// Kills one server after the other and starts it again, until the writers are done. Returns the number of kills.
     fn kill(&self, servers: &mut [Server; SERVERS], plan: Plan) -> usize {
         let mut kills = 0;
-        while !plan.is_over(self) && !self.is_over.load(Ordering::SeqCst) {
+        while !plan.is_over(self, kills) && !self.is_over.load(Ordering::SeqCst) {
             if plan.kills(self, kills) {
                 let at = kills % SERVERS;
                 servers[at].restart();
@@ -330,6 +331,6 @@ fn servers_are_killed_under_writers_and_nothing_acknowledged_is_lost() {
         sum(|tally| tally.replayed),
         seed()
     );
-    assert!(kills >= 2, "no server was killed while there were writers");
+    assert!(kills >= KILLS_MIN, "no server was killed while there were writers");
     assert!(sum(|tally| tally.failed) > 0, "no request met a killed server");
 }

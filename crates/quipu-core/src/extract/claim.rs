@@ -146,13 +146,21 @@ impl LanguageRules {
         Clause { text: words, span, said_at, times, often, casual, is_arranged }
     }
 
-    /// The day ahead that a text begins with at a byte position, after punctuation: "they want me earlier, monday 23rd".
-    pub(super) fn day_at(&self, text: &str, at: usize, said_at: Option<Timestamp>) -> Option<Timestamp> {
+    /// The day ahead that follows a clause and says nothing else: "they want me earlier, monday 23rd 10am". With `within`
+    /// it must be in the same sentence.
+    pub(super) fn day_at(&self, text: &str, at: usize, within: bool, said_at: Option<Timestamp>) -> Option<Timestamp> {
         let rest = &text[at..text.floor_char_boundary(at + DAY_BYTES_MAX)];
-        let start = at + rest.find(|c: char| c.is_alphanumeric())?;
-        let clause = self.measure(text, start..at + rest.len(), said_at, false);
-        let named = clause.times.iter().find(|named| named.range.start == 0 && !named.lasts && !named.vague)?;
-        named.start(said_at, true)
+        let skipped = rest.find(|c: char| c.is_alphanumeric())?;
+        if rest[..skipped].contains(|c: char| c == '\n' || (within && ".!?…".contains(c))) {
+            return None;
+        }
+        let clause = self.measure(text, at + skipped..at + rest.len(), said_at, false);
+        let is_day = |named: &&NamedTime| {
+            let after = clause.text[named.range.end..].trim_start();
+            let is_alone = after.strip_prefix("at ").unwrap_or(after).chars().next().is_none_or(|c| !c.is_alphabetic());
+            named.range.start == 0 && named.role == Role::At && !named.lasts && !named.vague && is_alone
+        };
+        clause.times.iter().find(is_day)?.start(said_at, true)
     }
 
     /// Builds the candidates of a match; none if the rule's conditions do not hold.

@@ -77,7 +77,7 @@ impl Reader<'_> {
     /// Reads an update of a known item in a clause.
     pub(super) fn update(&mut self, text: &str, range: &Range<usize>) {
         let clause = self.rules.measure(text, range.clone(), self.reading.said_at, false);
-        let next = || self.rules.day_at(text, range.end, self.reading.said_at);
+        let next = |within: bool| self.rules.day_at(text, range.end, within, self.reading.said_at);
         self.out.updates.extend(self.rules.updates.read(&clause, next));
     }
 

@@ -61,8 +61,13 @@ impl Updates {
         Ok(Self(RuleTable::new(texts.iter().map(compile).collect::<Result<_, Refusal>>()?)))
     }
 
-    /// The update a clause states, by the first rule that matches; `next` is the day that the next clause begins with.
-    pub(super) fn read(&self, clause: &Clause<'_>, next: impl Fn() -> Option<Timestamp>) -> Option<UpdateCandidate> {
+    /// The update a clause states, by the first rule that matches; `next` is the day that follows the clause, within its
+    /// sentence or not.
+    pub(super) fn read(
+        &self,
+        clause: &Clause<'_>,
+        next: impl Fn(bool) -> Option<Timestamp>,
+    ) -> Option<UpdateCandidate> {
         for ((rule, unless), groups) in self.0.all(clause.text) {
             if unless.as_ref().is_some_and(|unless| unless.is_match(clause.text)) {
                 continue;
@@ -87,7 +92,7 @@ impl Updates {
                 UpdateKind::Corrected => UpdateNews::Instead { not, is, corrects: true },
             };
             let is_moved = news == UpdateNews::Moved;
-            let day = clause.named_day(is_moved).or_else(|| if is_moved { next() } else { None });
+            let day = clause.named_day(is_moved).or_else(|| if is_moved { next(what.is_empty()) } else { None });
             if is_moved && day.is_none() {
                 continue;
             }

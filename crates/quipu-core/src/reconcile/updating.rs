@@ -29,6 +29,10 @@ const FARTHEST_WITHOUT_UNIT: f64 = 0.12;
 const EMPTY: [&str; 12] =
     ["thing", "stuff", "old", "new", "whole", "business", "situation", "idea", "place", "one", "bit", "time"];
 
+/// Words of instructions against something.
+const FORBIDDING: [&str; 13] =
+    ["no", "not", "never", "don't", "dont", "don", "stop", "without", "avoid", "skip", "quit", "less", "fewer"];
+
 impl DecisionDraft<'_> {
     pub(super) fn update(&mut self, update: &UpdateCandidate) {
         let quote = self.case.quote(&update.span);
@@ -38,7 +42,7 @@ impl DecisionDraft<'_> {
         match &update.news {
             UpdateNews::Over => self.over(update),
             UpdateNews::Allowed => {
-                self.end_named(update, |fact, _| fact.predicate == CONSTRAINT);
+                self.end_named(update, |fact, _| fact.predicate == CONSTRAINT && forbids(&fact.object));
             }
             UpdateNews::Moved => self.moved(update),
             UpdateNews::Instead { not, is, corrects } => self.instead(update, not, is, *corrects),
@@ -51,7 +55,7 @@ impl DecisionDraft<'_> {
             let predicate = work.case.predicates.get(&fact.predicate);
             !predicate.outlives && predicate.roles.is_empty() && fact.fact_type != FactType::Event
         });
-        self.end_named(update, |fact, _| fact.predicate == REMARK);
+        self.end_remark_of(update);
         if !is_ended && let Some(task) = self.task_named(&update.what) {
             let news = if task.kind == TaskKind::Problem { TaskNews::Done } else { TaskNews::Dropped };
             let (kind, title, due) = (task.kind, task.title.clone(), None);
@@ -70,6 +74,21 @@ impl DecisionDraft<'_> {
             self.close(&claim, fact, update.day.filter(|day| *day <= self.case.said_at()), &Verdict::Pass);
         }
         !facts.is_empty()
+    }
+
+    /// Ends the remark that has all words of what is over, if it is the only one.
+    fn end_remark_of(&mut self, update: &UpdateCandidate) {
+        let what = telling(&update.what);
+        let is_meant = |fact: &Fact| {
+            fact.predicate == REMARK && !self.is_from_here(fact) && what.is_subset(&telling(&fact.object))
+        };
+        let found: Vec<Fact> = self.view.holding().into_iter().filter(is_meant).collect();
+        let [fact] = found.as_slice() else { return };
+        if !what.is_empty() {
+            let candidate = candidate_of(fact, update, Stance::Ended);
+            let claim = self.claim_about(&candidate, fact);
+            self.close(&claim, fact, None, &Verdict::Pass);
+        }
     }
 
     fn moved(&mut self, update: &UpdateCandidate) {
@@ -218,6 +237,11 @@ fn put_in(text: &str, not: &str, is: &str) -> Option<String> {
     let (before, after) = (&text[..from], &text[from + not..]);
     let whole = open(before.chars().next_back()) && open(after.chars().next());
     whole.then(|| format!("{before}{is}{after}"))
+}
+
+/// True for an instruction against something.
+fn forbids(instruction: &str) -> bool {
+    normal(instruction).split(' ').any(|word| FORBIDDING.contains(&word))
 }
 
 /// The stems that identify something.

@@ -219,6 +219,9 @@ mod tests {
             (Russian, "Где мои книги? Книга в Berlin", &["книг", "книг", "berlin"]),
             (Other, "서울에서 만난 고양이가", &["서울", "만난", "고양", "양이"]),
             (Other, "차를", &["차"]),
+            (Other, "Berlin에서 3월", &["berlin", "에서", "3", "월"]),
+            (Other, "\u{1109}\u{1165}\u{110b}\u{116e}\u{11af}\u{110b}\u{1166}\u{1109}\u{1165}", &["서울"]),
+            (French, "ou\u{300} est-il ne\u{301}", &["ne"]),
             (Other, "犬を飼う", &["犬", "犬を", "を飼", "飼", "飼う"]),
             (Other, "お茶 Running", &["お茶", "茶", "run"]),
             // NFKC writes the last vowel as two characters.

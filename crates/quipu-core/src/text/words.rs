@@ -1,5 +1,7 @@
 //! Cuts texts into words.
 
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+
 use super::scripts::{self, Script};
 
 /// Maximum length of a term in bytes; longer runs of letters, such as base64, are cut.
@@ -22,10 +24,14 @@ pub(super) fn for_each_word(text: &str, lower: &mut String, mut each: impl FnMut
         }
         let start = at;
         lower.clear();
-        let alone = Script::of(char_at(text, at).unwrap_or_default()).is_unspaced();
+        let first = Script::of(c);
+        let alone = first.is_unspaced();
         while let Some(c) = char_at(text, at) {
             let is_mark = at > start && scripts::continues(c);
-            let goes_on = at == start || (!alone && c.is_alphanumeric() && !Script::of(c).is_unspaced());
+            let script = Script::of(c);
+            // A particle after a name in Latin letters is a word of its own.
+            let is_same = (script == Script::Hangul) == (first == Script::Hangul);
+            let goes_on = at == start || (!alone && c.is_alphanumeric() && !script.is_unspaced() && is_same);
             if !is_mark && !goes_on {
                 break;
             }
@@ -33,6 +39,11 @@ pub(super) fn for_each_word(text: &str, lower: &mut String, mut each: impl FnMut
             push_lower(lower, c);
         }
         let end = at;
+        // Letters that were written as a base and its accent, or as parts of a syllable.
+        if !lower.is_ascii() && is_nfc_quick(lower.chars()) != IsNormalized::Yes {
+            let composed = lower.nfc().collect();
+            *lower = composed;
+        }
         at += possessive_length(&text[at..]);
         each(lower, Span { start, end, end_possessive: at });
     }

@@ -287,11 +287,16 @@ fn mend(engine: &Engine, open: &OpenMemory, before: &Memory, mut sources: BTreeS
         sources.extend(erasure_cascade::sources_of(&event));
     }
     let mut all = Understanding::default();
+    let mut read = Ok(());
     for source in sources {
-        all.extend(understand::understand(engine, open, source, &Cause::default())?);
+        match understand::understand(engine, open, source, &Cause::default()) {
+            Ok(understood) => all.extend(understood),
+            Err(error) => read = read.and(Err(error)),
+        }
     }
+    // Nothing repeats this later, so that a source that was not read must not stop it.
     after_revert::level(engine, open, before, None)?;
-    Ok(all)
+    read.map(|()| all)
 }
 
 fn resolve(open: &OpenMemory, targets: &[EraseTarget]) -> Result<BTreeSet<ChangeRef>> {

@@ -96,11 +96,12 @@ impl ProtectedResource {
             ));
         }
         let issuers = authorization_servers.iter().map(|one| address("serve.authorization_servers", one));
+        let public_url = public_url.trim_end_matches('/').to_owned();
         Ok(Self { public_url, authorization_servers: issuers.collect::<Result<_>>()? })
     }
 }
 
-/// An address without a slash at its end.
+/// An address as it was written: an issuer with and one without a slash at its end are two.
 fn address(setting: &str, text: &str) -> Result<String> {
     let wrong = |why: &str| Error::Invalid(format!("{setting}: {text:?} {why}"));
     let url = reqwest::Url::parse(text).map_err(|_| wrong("is not an address such as https://memory.example"))?;
@@ -111,7 +112,7 @@ fn address(setting: &str, text: &str) -> Result<String> {
     if url.query().is_some() || url.fragment().is_some() || !url.username().is_empty() || url.password().is_some() {
         return Err(wrong("must not have a user, a query or a fragment"));
     }
-    Ok(text.trim_end_matches('/').to_owned())
+    Ok(text.to_owned())
 }
 
 #[cfg(test)]
@@ -124,7 +125,7 @@ mod tests {
         let servers = vec!["https://login.example/realms/a/".to_owned()];
         let resource = ProtectedResource::new("https://memory.example/", &servers).unwrap();
         assert_eq!(resource.public_url, "https://memory.example");
-        assert_eq!(resource.authorization_servers, ["https://login.example/realms/a"]);
+        assert_eq!(resource.authorization_servers, ["https://login.example/realms/a/"]);
         assert!(ProtectedResource::new("http://localhost:7077", &servers).is_ok());
         for wrong in [
             "memory.example",

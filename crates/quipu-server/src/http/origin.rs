@@ -28,12 +28,13 @@ impl Hosts {
         let port = addr.port();
         let names = ["127.0.0.1", "localhost", "[::1]"];
         let mut own: Vec<String> = names.iter().map(|name| format!("{name}:{port}")).collect();
-        if port == if is_tls { 443 } else { 80 } {
-            own.extend(names.iter().map(|name| (*name).to_owned()));
-        }
         if !addr.ip().is_loopback() {
             own.push(addr.to_string());
         }
+        let default = if is_tls { ":443" } else { ":80" };
+        // Clients leave the default port out.
+        let bare: Vec<String> = own.iter().filter_map(|name| name.strip_suffix(default).map(str::to_owned)).collect();
+        own.extend(bare);
         Self { own, allowed: allowed.iter().map(|name| name.to_ascii_lowercase()).collect(), is_tls }
     }
 

@@ -277,6 +277,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Screen<S> {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().inner).poll_shutdown(cx)
+        // With TLS, the last words of a connection have to be written too.
+        let screen = self.get_mut();
+        let done = Pin::new(&mut screen.inner).poll_shutdown(cx);
+        screen.in_time(cx, done)
     }
 }

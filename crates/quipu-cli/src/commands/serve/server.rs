@@ -20,6 +20,9 @@ use crate::output::Printer;
 use crate::settings::{Settings, StoreSetting, TlsArgs, TlsSetting};
 use crate::telemetry;
 
+/// The port that clients leave out of addresses with TLS.
+const HTTPS_PORT: u16 = 443;
+
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// Address to listen on [default: 127.0.0.1:7077]; on any but loopback every request needs a key
@@ -144,6 +147,10 @@ fn speak_tls(
             let port = options.addr.port();
             let bracketed = |name: &String| if name.contains(':') { format!("[{name}]") } else { name.clone() };
             options.allow_hosts.extend(made.names.iter().map(|name| format!("{}:{port}", bracketed(name))));
+            if port == HTTPS_PORT {
+                // Clients leave the default port out.
+                options.allow_hosts.extend(made.names.iter().map(bracketed));
+            }
             (made.files, made.certificate)
         }
     };

@@ -12,7 +12,7 @@ fn tell(world: &mut World, text: &str, news: UpdateNews, what: &str) {
 }
 
 #[test]
-fn what_is_over_ends_facts_and_remarks_that_name_it() {
+fn what_is_over_ends_facts_and_the_remark_that_name_it() {
     let mut world = World::new();
     let band = "in a band called Wet Socks, i do drums";
     let other = "the socks i knit are for the twins";
@@ -27,9 +27,9 @@ fn what_is_over_ends_facts_and_remarks_that_name_it() {
 }
 
 #[test]
-fn what_many_remarks_name_ends_none() {
+fn what_several_remarks_name_ends_none() {
     let mut world = World::new();
-    for number in 1..5 {
+    for number in 1..3 {
         world.says("2025-03-01", claim(REMARK, &format!("took the dog to place {number}"), Stance::Holds));
     }
     tell(&mut world, "no more dog", UpdateNews::Over, "dog");
@@ -41,13 +41,14 @@ fn what_is_allowed_again_ends_instructions_against_it_and_nothing_else() {
     let mut world = World::new();
     let never = "never suggest tea to me";
     let short = "always keep answers short";
-    for text in [never, short] {
+    let with_tea = "always suggest a tea with the cake";
+    for text in [never, short, with_tea] {
         world.says("2025-03-01", claim(CONSTRAINT, text, Stance::Holds));
     }
     world.says("2025-03-01", claim("likes", "green tea", Stance::Holds));
     world.says("2025-03-01", claim(REMARK, "mum sent me tea from Assam", Stance::Holds));
     tell(&mut world, "you may suggest teas", UpdateNews::Allowed, "teas");
-    assert_eq!(world.active(CONSTRAINT), [short]);
+    assert_eq!(world.active(CONSTRAINT), [short, with_tea]);
     assert_eq!(world.active("likes"), ["green tea"]);
     assert_eq!(world.objects(REMARK, FactStatus::Active).len(), 1);
 }

@@ -20,7 +20,7 @@ use super::super::shown;
 use crate::http::Fault;
 
 /// Rows on a page.
-const ROWS: usize = 40;
+pub(super) const ROWS: usize = 40;
 /// Topics offered as filters.
 const TOPICS_MAX: usize = 14;
 
@@ -237,7 +237,12 @@ fn topic_of(fact: &FactShown) -> &str {
 fn row(id: ItemId, text: &str, kind: impl Into<String>, standing: String, at: Option<Timestamp>) -> Row {
     let (id, tone) = (id.to_string(), shown::tone(&standing));
     let holds = tone != "bad";
-    Row { id, text: shown::start(text, 280), kind: kind.into(), holds, tone, standing, at, meta: Vec::new() }
+    Row { id, text: text.to_owned(), kind: kind.into(), holds, tone, standing, at, meta: Vec::new() }
+}
+
+/// The rows with the beginnings of their texts, once they were searched.
+fn shortened((rows, total): (Vec<Row>, usize)) -> (Vec<Row>, usize) {
+    (rows.into_iter().map(|row| Row { text: shown::start(&row.text, 280), ..row }).collect(), total)
 }
 
 /// All rows of a kind other than facts and sources.
@@ -349,9 +354,11 @@ fn memories(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
             topics = of_topic;
             asked.page(rows, from)
         }
-        "said" if asked.find.is_empty() && asked.sort.is_empty() => said(desk, &user, at, from..from + ROWS)?,
-        "said" => asked.page(said(desk, &user, at, 0..usize::MAX)?.0, from),
-        other => asked.page(drawn(desk, &user, other, at)?, from),
+        "said" if asked.find.is_empty() && asked.sort.is_empty() => {
+            shortened(said(desk, &user, at, from..from + ROWS)?)
+        }
+        "said" => shortened(asked.page(said(desk, &user, at, 0..usize::MAX)?.0, from)),
+        other => shortened(asked.page(drawn(desk, &user, other, at)?, from)),
     };
     let seq = match at {
         When::Now => f.version,
