@@ -19,7 +19,8 @@ fn changed(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let action = desk.needs("action", "what to do is missing")?;
     let word = bulk_word(action).ok_or_else(|| Fault::invalid(format!("{action:?} cannot be done with memories")))?;
-    let chosen: BTreeSet<&str> = desk.sent.all("item").collect();
+    let mut seen = BTreeSet::new();
+    let chosen: Vec<&str> = desk.sent.all("item").filter(|id| seen.insert(*id)).collect();
     if chosen.is_empty() {
         return Err(Fault::invalid("nothing was chosen: tick the memories first"));
     }
