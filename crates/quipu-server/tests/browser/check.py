@@ -20,6 +20,7 @@ import urllib.request
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -75,8 +76,7 @@ class Check:
         return self.browser.find_elements(By.CSS_SELECTOR, selector)
 
     def press(self, *keys):
-        body = self.browser.switch_to.active_element
-        body.send_keys(*keys)
+        ActionChains(self.browser).send_keys(*keys).perform()
 
     def submits(self, act):
         """Performs an action that leads to another page, and waits until it has loaded."""
