@@ -59,7 +59,7 @@ class QuipuSession:
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Removes the last item, and what was learned from it, and returns it; `quipu revert` brings it back."""
-        return await asyncio.to_thread(lambda: self._conversation.pop(_read))
+        return cast("TResponseInputItem | None", await asyncio.to_thread(self._conversation.pop, _read))
 
     async def clear_session(self) -> None:
         """Removes all items, and what was learned from them alone; `quipu revert` brings them back."""
@@ -99,7 +99,8 @@ def _written(item: dict[str, Any]) -> Message | None:
     return None
 
 
-def _read(turn: Turn) -> TResponseInputItem | None:
+def _read(turn: Turn) -> Any:
+    """The item of a message, or None if it is none."""
     if turn.role in _ROLES:
-        return cast(TResponseInputItem, {"role": turn.role, "content": turn.text})
-    return cast("TResponseInputItem | None", read_foreign(_LIBRARY, turn))
+        return {"role": turn.role, "content": turn.text}
+    return read_foreign(_LIBRARY, turn)

@@ -11,10 +11,12 @@ from typing import Any
 from pydantic_ai import RunContext
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import (
+    CachePoint,
     ModelMessage,
     ModelRequest,
     ModelResponse,
     SystemPromptPart,
+    TextContent,
     TextPart,
     UserContent,
     UserPromptPart,
@@ -25,6 +27,8 @@ from pydantic_core import to_json
 from ._conversation import Conversation, Turn, logger, pack
 from ._sync import Quipu
 from .types import Message
+
+_TEXT = (str, TextContent, CachePoint)
 
 #: A name, or how to find it in the dependencies of a run.
 Name = str | Callable[[RunContext[Any]], str]
@@ -104,8 +108,7 @@ def _name(of: Name, ctx: RunContext[Any]) -> str:
 def _text(content: str | Sequence[UserContent] | None) -> str:
     if content is None or isinstance(content, str):
         return content or ""
-    texts = [part if isinstance(part, str) else getattr(part, "content", None) for part in content]
-    return "\n".join(text for text in texts if isinstance(text, str))
+    return "\n".join(part if isinstance(part, str) else part.content for part in content if isinstance(part, (str, TextContent)))
 
 
 def _written(message: ModelMessage) -> list[Message]:
@@ -115,10 +118,9 @@ def _written(message: ModelMessage) -> list[Message]:
     told: list[Message] = []
     for part in message.parts:
         if isinstance(part, UserPromptPart):
-            text = _text(part.content)
-            if not isinstance(part.content, str) and len(part.content) > text.count("\n") + 1:
+            if not isinstance(part.content, str) and not all(isinstance(one, _TEXT) for one in part.content):
                 logger.warning("of a prompt with other content, only the text is recorded")
-            told.append({"role": "user", "content": text, "said_at": part.timestamp.isoformat()})
+            told.append({"role": "user", "content": _text(part.content), "said_at": part.timestamp.isoformat()})
     return told
 
 
