@@ -133,6 +133,7 @@ async fn a_key_of_one_user_shows_nothing_of_another() {
         "/core",
         "/memories",
         "/session",
+        "/tasks",
         "/revert",
         "/erase",
         "/delete",

@@ -190,6 +190,57 @@ async fn a_question_is_answered_with_its_source_or_not_at_all() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_task_is_ticked_off_opened_again_and_both_can_be_undone() {
+    let rig = rig().await;
+    let tasks = json!({"tasks": [{"title": "renew the passport", "due": "2020-01-02T00:00:00Z"}, {"title": "sing"}]});
+    rig.claims("ines", &tasks.to_string(), SourceKind::UserSaid);
+    let user = UserId::parse("ines").unwrap();
+    let open = || {
+        let open = quipu_engine::tasks(&rig.engine, &user, None, false).unwrap();
+        open.iter().map(|task| task.title.clone()).collect::<Vec<_>>()
+    };
+    let id = quipu_engine::tasks(&rig.engine, &user, None, false).unwrap()[0].id.to_string();
+    let token = rig.token(&[]).await;
+    let send = async |fields: &[(&str, &str)]| {
+        let fields = [&[("token", token.as_str()), ("task", id.as_str())], fields].concat();
+        rig.form("/ui/u/ines/tasks", &[OWN], &fields).await
+    };
+    let front = rig.page("/ui/u/ines", &[]).await.html();
+    let waits = between(&front, "id=\"waits\"", "</section>");
+    assert!(waits.contains("aria-label=\"Done: renew the passport\"") && waits.contains(&id), "{waits}");
+    // From the front page, and back to it.
+    let to = send(&[("action", "done"), ("back", "overview")]).await.sent_to();
+    assert_eq!(open(), ["sing"]);
+    let page = rig.page(&to, &[]).await.html();
+    assert!(!between(&page, "id=\"waits\"", "</section>").contains("passport"), "{page}");
+    let undo = between(&page, "/revert?events=", "\"").to_owned();
+    assert!(rig.page(&format!("/ui/u/ines/revert?events={undo}"), &[]).await.html().contains("What would change"));
+    rig.form("/ui/u/ines/revert", &[OWN], &[("token", &token), ("events", &undo)]).await.sent_to();
+    assert_eq!(open().len(), 2, "the undo opened it again");
+    // On the page of the tasks.
+    let to = send(&[("action", "done")]).await.sent_to();
+    assert!(to.starts_with("/ui/u/ines/tasks?done="), "{to}");
+    assert!(!rig.page(&to, &[]).await.html().contains("data-focus>renew"));
+    let again = send(&[("action", "done")]).await;
+    assert!(again.status == 422 && again.text().contains("ticked off already"), "{}", again.text());
+    let all = rig.page("/ui/u/ines/tasks?all=1", &[]).await.html();
+    assert!(all.contains("aria-label=\"Reopen: renew the passport\"") && all.contains("Done: sing"), "{all}");
+    assert!(rig.page(&format!("/ui/u/ines/items/{id}"), &[]).await.html().contains("value=\"reopen\""));
+    let to = send(&[("action", "reopen"), ("back", "all")]).await.sent_to();
+    assert!(to.starts_with("/ui/u/ines/tasks?all=1&done="), "{to}");
+    assert!(rig.page(&to, &[]).await.html().contains("Undo…"));
+    assert_eq!(open().len(), 2);
+    // What cannot be done says so, and a retracted task has no button.
+    assert_eq!(send(&[("action", "burn")]).await.status, 400);
+    assert_eq!(rig.form("/ui/u/ines/tasks", &[OWN], &[("token", &token), ("action", "done")]).await.status, 400);
+    rig.form(&format!("/ui/u/ines/items/{id}/retract"), &[OWN], &[("token", &token)]).await.sent_to();
+    let all = rig.page("/ui/u/ines/tasks?all=1", &[]).await.html();
+    assert!(!all.contains("Done: renew") && all.contains(">retracted<"), "{all}");
+    let refused = send(&[("action", "done")]).await;
+    assert!(refused.status == 422 && refused.text().contains("is retracted"), "{}", refused.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_open_page_hears_of_new_versions_and_of_nothing_else() {
     let rig = rig().await;
     rig.told("ines", "I live in Porto.").await;
