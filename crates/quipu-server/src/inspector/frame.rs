@@ -305,10 +305,10 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// True for pages that show what is current, and not the result of a question or of a form.
+    /// True for pages of an existing memory that show what is current, and not the result of a question or of a form.
     pub(super) fn is_live(&self) -> bool {
         let is_result = ["ask", "search", "pack", "upkeep", "privacy"].contains(&self.place);
-        !self.user.is_empty() && self.may.read && !is_result
+        !self.user.is_empty() && self.version > 0 && self.may.read && !is_result
     }
 }
 

@@ -132,6 +132,10 @@ async fn next(engine: Arc<Engine>, user: UserId, after: Seq, content: Content) -
     let work = move || {
         let version = versions::version(&engine, &user)?;
         if content == Content::Version {
+            // Without an open memory, every look would ask the store.
+            if version == 0 {
+                return Err(Error::NotFound(format!("there is no user {user}")));
+            }
             return Ok(
                 (version != after).then(|| (version, format!("id: {version}\nevent: version\ndata: {version}\n\n")))
             );

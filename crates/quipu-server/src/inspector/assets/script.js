@@ -100,8 +100,8 @@ const listen = () => {
   stream = new EventSource(live.replace(/after=.*/, `after=${seen}`));
   stream.addEventListener("version", (event) => {
     seen = Number(event.data);
-    clearTimeout(soon);
-    soon = setTimeout(heard, 400);
+    // Once for the versions of a moment, also while new ones keep coming.
+    soon ||= setTimeout(() => { soon = 0; heard(); }, 400);
   });
 };
 if (live) {

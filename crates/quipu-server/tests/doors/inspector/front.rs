@@ -264,6 +264,21 @@ async fn an_open_page_hears_of_new_versions_and_of_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn nobody_listens_to_a_memory_that_does_not_exist() {
+    let rig = rig().await;
+    rig.told("ines", "I live in Porto.").await;
+    let absent = rig.page("/ui/u/nobody/live?after=0", &[]).await;
+    assert_eq!(absent.status, 404, "{}", absent.text());
+    assert!(absent.text().contains("there is no user nobody"), "{}", absent.text());
+    assert!(!rig.page("/ui/u/nobody", &[]).await.html().contains("data-live"), "its page does not ask");
+    // A stream of a memory that is deleted meanwhile ends.
+    let mut response = rig.client.get(rig.url("/ui/u/ines/live?after=0")).send().await.unwrap();
+    quipu_engine::erase::delete_user(&rig.engine, &UserId::parse("ines").unwrap()).unwrap();
+    let ended = async { while response.chunk().await.unwrap().is_some() {} };
+    tokio::time::timeout(Duration::from_secs(30), ended).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_key_of_one_user_hears_nothing_of_another() {
     let rig = TestServer::with(
         quipu_fake_model::FakeScript::saying("hello"),
