@@ -1,5 +1,6 @@
 //! What a person does first: the front page, finding and correcting memories, days, tasks, sessions, and live pages.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use quipu_core::event::SourceKind;
@@ -69,6 +70,30 @@ async fn the_timeline_has_the_days_on_which_it_was_said() {
     let recorded = rig.page("/ui/u/ines/timeline?by=recorded", &[]).await.html();
     assert!(!recorded.contains("<h2>1 Mar 2024</h2>") && recorded.contains("/events/1\""), "{recorded}");
     assert_eq!(rig.page("/ui/u/ines/timeline?until=someday", &[]).await.status, 400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_day_of_thousands_is_on_several_pages() {
+    let rig = rig().await;
+    let tasks: Vec<_> = (0..300).map(|number| json!({"title": format!("errand number {number}")})).collect();
+    for part in tasks.chunks(50) {
+        rig.claims("ines", &json!({ "tasks": part }).to_string(), SourceKind::UserSaid);
+    }
+    let (mut path, mut seen, mut pages) = ("/ui/u/ines/timeline".to_owned(), BTreeSet::new(), 0);
+    loop {
+        let page = rig.page(&path, &[]).await.html();
+        let lines = page.split("class=\"what\" href=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
+        let lines: Vec<String> = lines.collect();
+        assert!(!lines.is_empty() && lines.len() <= 120, "{} on {path}", lines.len());
+        let before = seen.len();
+        seen.extend(lines.iter().cloned());
+        assert_eq!(seen.len() - before, lines.len(), "nothing is shown twice");
+        assert_eq!(page.contains(", continued</h2>"), pages > 0, "{path}");
+        pages += 1;
+        let Some((before, _)) = page.split_once("\">Earlier</a>") else { break };
+        path = before.rsplit_once("href=\"").unwrap().1.replace("&amp;", "&").replace("&#38;", "&");
+    }
+    assert!(seen.len() >= 300 && pages >= 3, "{} lines on {pages} pages", seen.len());
 }
 
 #[tokio::test(flavor = "multi_thread")]
