@@ -9,7 +9,7 @@ use quipu_engine::{Engine, Error, Result};
 use tokio::sync::{Semaphore, watch};
 
 use crate::http::Rates;
-use crate::inspector::Desks;
+use crate::inspector::{Desks, Uploads};
 use crate::maintenance::Maintenance;
 use crate::memory::{Blocks, MemorySource};
 use crate::metrics::Metrics;
@@ -69,6 +69,8 @@ pub(crate) struct App {
     pub(crate) peers: Arc<Peers>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) signer: Option<Arc<dyn Signer>>,
+    /// Files uploaded in the inspector.
+    pub(crate) uploads: Arc<Uploads>,
     entropy: Arc<dyn Entropy>,
 }
 
@@ -106,6 +108,7 @@ impl App {
         let peers = Arc::new(Peers::new(parts.engine.clone(), own, metrics.clone()));
         let (blocks, chain) = (Arc::<Blocks>::default(), Arc::<ResponseChain>::default());
         let unanswered = Arc::<Unanswered>::default();
+        let uploads = Arc::new(Uploads::new(parts.entropy.clone()));
         Ok(Self {
             needs_key: options.needs_key || !options.addr.ip().is_loopback(),
             engine: parts.engine.clone(),
@@ -122,7 +125,13 @@ impl App {
                 progress.clone(),
                 blocks.clone(),
             ),
-            word_caches: WordCaches::new(vec![blocks, chain.clone(), unanswered.clone(), queue.clone()]),
+            word_caches: WordCaches::new(vec![
+                blocks,
+                chain.clone(),
+                unanswered.clone(),
+                queue.clone(),
+                uploads.clone(),
+            ]),
             unanswered,
             queue,
             chain,
@@ -135,6 +144,7 @@ impl App {
             asides: Asides::new()?,
             clock: parts.clock,
             signer: parts.signer,
+            uploads,
             entropy: parts.entropy,
             options,
         })

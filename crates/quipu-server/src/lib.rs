@@ -14,6 +14,7 @@
 //! ```
 
 mod http;
+mod imports;
 mod inspector;
 mod mcp;
 mod options;

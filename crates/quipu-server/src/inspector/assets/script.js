@@ -119,3 +119,12 @@ for (const all of document.querySelectorAll("[data-all]")) {
     for (const one of all.form.querySelectorAll('input[name="item"]')) one.checked = all.checked;
   });
 }
+
+// Says that a file is too large before it is sent.
+for (const file of document.querySelectorAll("[data-most]")) {
+  file.addEventListener("change", () => {
+    const over = file.files[0]?.size > Number(file.dataset.most);
+    file.setCustomValidity(over ? "This file is too large: upload the conversations.json of the export by itself." : "");
+    file.reportValidity();
+  });
+}

@@ -7,6 +7,7 @@ mod conflicts;
 mod core;
 mod erase;
 mod home;
+mod import;
 mod item;
 mod life;
 mod memories;
@@ -41,6 +42,7 @@ pub(super) fn all() -> Vec<Page> {
         search::pages(),
         pack::pages(),
         admin::upkeep::pages(),
+        import::pages(),
         privacy::pages(),
         erase::pages(),
         admin::metrics::pages(),

@@ -134,6 +134,8 @@ async fn a_key_of_one_user_shows_nothing_of_another() {
         "/memories",
         "/session",
         "/tasks",
+        "/import",
+        "/import/x",
         "/revert",
         "/erase",
         "/delete",

@@ -8,7 +8,7 @@ use super::{OWN, rig};
 use crate::rig::TestServer;
 
 /// The paths of all pages of a user that need no further parameters.
-pub(crate) const OF_A_USER: [&str; 23] = [
+pub(crate) const OF_A_USER: [&str; 24] = [
     "",
     "/memories",
     "/memories?kind=said",
@@ -31,6 +31,7 @@ pub(crate) const OF_A_USER: [&str; 23] = [
     "/search?q=where",
     "/pack?q=where",
     "/upkeep",
+    "/import",
     "/privacy",
 ];
 
