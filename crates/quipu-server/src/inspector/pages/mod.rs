@@ -9,10 +9,10 @@ mod erase;
 mod home;
 mod import;
 mod item;
-mod life;
 mod memories;
 mod overview;
 mod pack;
+mod people;
 mod privacy;
 mod review;
 mod search;
@@ -33,6 +33,7 @@ pub(super) fn all() -> Vec<Page> {
         item::pages(),
         core::pages(),
         topics::pages(),
+        people::pages(),
         tasks::pages(),
         sessions::pages(),
         timeline::pages(),

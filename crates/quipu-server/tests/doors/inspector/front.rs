@@ -266,6 +266,40 @@ async fn a_task_is_ticked_off_opened_again_and_both_can_be_undone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn people_are_in_groups_with_what_is_known_of_each() {
+    let rig = rig().await;
+    assert!(rig.page("/ui/u/nobody/people", &[]).await.html().contains("Nobody yet"));
+    let told = json!({"facts": [
+        {"predicate": "sibling", "object": "Ana", "qualifiers": {"relation": "sister"}},
+        {"predicate": "friend", "object": "Rui"},
+        {"predicate": "partner", "object": "Noor"},
+        {"subject": "Ana", "predicate": "lives_in", "object": "Lagos"},
+        {"subject": "Ana", "predicate": "partner", "object": "Tiago"},
+        {"predicate": "likes", "object": "sailing with Ana"},
+        {"predicate": "likes", "object": "bananas"},
+    ]});
+    rig.claims("ines", &told.to_string(), SourceKind::UserSaid);
+    let page = rig.page("/ui/u/ines/people", &[]).await.html();
+    let family = between(&page, "aria-label=\"Family\"", "</section>");
+    for part in [">Ana</h3>", ">sister</a>", "Lagos", "Tiago", "sailing with Ana", "/items/fact_"] {
+        assert!(family.contains(part), "{part}: {family}");
+    }
+    assert!(!family.contains("Rui") && !page.contains("bananas"), "{page}");
+    let others = between(&page, "aria-label=\"Others who came up\"", "</section>");
+    assert!(others.contains(">Tiago</h3>") && !others.contains(">Ana</h3>"), "{others}");
+    let order = ["Partner", "Family", "Friends and neighbours", "Others who came up"];
+    let places =
+        order.map(|name| page.find(&format!("aria-label=\"{name}\"")).unwrap_or_else(|| panic!("{name}: {page}")));
+    assert!(places.is_sorted(), "{places:?}");
+    // Somebody else in the place of a partner: what was so once is told as such.
+    rig.claims("ines", r#"{"facts": [{"predicate": "partner", "object": "Bela"}]}"#, SourceKind::UserSaid);
+    let page = rig.page("/ui/u/ines/people", &[]).await.html();
+    let partner = between(&page, "aria-label=\"Partner\"", "</section>");
+    assert!(partner.contains(">Bela</h3>") && !partner.contains(">Noor</h3>"), "{partner}");
+    assert!(page.contains(">Noor</h3>") && page.contains("What was so once"), "{page}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_open_page_hears_of_new_versions_and_of_nothing_else() {
     let rig = rig().await;
     rig.told("ines", "I live in Porto.").await;

@@ -11,8 +11,8 @@ use quipu_core::id::{ItemId, UserId};
 use quipu_core::item::{Fact, FactStatus};
 use quipu_engine::{FactOptions, episodes, facts, tasks};
 
-use super::super::frame::{Frame, PageContext, PageResult, page, parsed};
-use super::super::shown;
+use super::super::super::frame::{Frame, PageContext, PageResult, page, parsed};
+use super::super::super::shown;
 use crate::http::Fault;
 
 /// Lines after which a page ends, at the end of the day.

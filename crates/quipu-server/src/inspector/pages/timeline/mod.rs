@@ -1,5 +1,7 @@
 //! The timeline by the time recorded: events by day, what each did, and reverting events after a preview.
 
+mod life;
+
 use askama::Template;
 use quipu_core::difference::{Difference, ItemChange};
 use quipu_core::id::{ItemId, Seq, UserId};
@@ -9,10 +11,10 @@ use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{diff, preview_revert, revert, show};
 
-use super::super::fields::encoded;
-use super::super::frame::{Frame, Page, PageContext, PageResult, base, page, parsed};
-use super::super::shown;
-use super::core::{Change, change};
+use super::super::super::fields::encoded;
+use super::super::super::frame::{Frame, Page, PageContext, PageResult, base, page, parsed};
+use super::super::super::shown;
+use super::super::core::{Change, change};
 use crate::http::Fault;
 
 /// Events on a page.
@@ -93,7 +95,7 @@ struct Timeline {
 fn timeline(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     // A part of the ledger, or one source of it, is about events; without one, a life is by days.
     if ["by", "before", "source"].iter().all(|name| desk.asked.get(name).is_none()) {
-        return super::life::life(desk);
+        return life::life(desk);
     }
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Timeline", "timeline")?;
@@ -210,7 +212,10 @@ struct Preview {
 type Hidden = Vec<(&'static str, String)>;
 
 /// The events selected by the query string or a form.
-fn selection(desk: &PageContext<'_>, found: &super::super::fields::Fields) -> Result<(Selection, Hidden), Fault> {
+fn selection(
+    desk: &PageContext<'_>,
+    found: &super::super::super::fields::Fields,
+) -> Result<(Selection, Hidden), Fault> {
     if let Some(source) = found.get("source") {
         return Ok((Selection::Reference(source.to_owned()), vec![("source", source.to_owned())]));
     }
