@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
 use quipu_engine::keys::Keys;
-use quipu_engine::ports::{Clock, Entropy, ServerRecord, Signer};
+use quipu_engine::ports::{Clock, Entropy, LanguageModel, ServerRecord, Signer};
 use quipu_engine::{Engine, Error, Result};
 use tokio::sync::{Semaphore, watch};
 
@@ -35,7 +35,21 @@ pub struct ServerParts {
     pub signer: Option<Arc<dyn Signer>>,
     /// Metrics. Models report their calls to the same instance.
     pub metrics: Arc<Metrics>,
+    /// Answers questions of people in the inspector; without it the inspector shows what was found only.
+    pub chat: Option<ChatModel>,
 }
+
+/// A language model that answers from memory.
+#[derive(Clone)]
+pub struct ChatModel {
+    /// The model.
+    pub model: Arc<dyn LanguageModel>,
+    /// Its instructions; the memory follows them.
+    pub prompt: &'static str,
+}
+
+/// Most questions that the chat model answers at the same time.
+const CHATS_MAX: usize = 2;
 
 /// State shared by all requests.
 pub(crate) struct App {
@@ -69,6 +83,9 @@ pub(crate) struct App {
     pub(crate) peers: Arc<Peers>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) signer: Option<Arc<dyn Signer>>,
+    pub(crate) chat: Option<ChatModel>,
+    /// Permits for questions to the chat model.
+    pub(crate) chats: Semaphore,
     /// Files uploaded in the inspector.
     pub(crate) uploads: Arc<Uploads>,
     entropy: Arc<dyn Entropy>,
@@ -144,6 +161,8 @@ impl App {
             asides: Asides::new()?,
             clock: parts.clock,
             signer: parts.signer,
+            chat: parts.chat,
+            chats: Semaphore::new(CHATS_MAX),
             uploads,
             entropy: parts.entropy,
             options,

@@ -142,7 +142,7 @@ fn written(entries: &[LogEntry]) -> String {
 
 /// What comes after a position and the position it leads to; `None` if there is nothing yet.
 async fn next(engine: Arc<Engine>, user: UserId, after: Seq, content: Content) -> Result<Option<(Seq, String)>, Error> {
-    let told = |now: Seq| (now != after).then(|| (now, format!("id: {now}\nevent: version\ndata: {now}\n\n")));
+    let told = move |now: Seq| (now != after).then(|| (now, format!("id: {now}\nevent: version\ndata: {now}\n\n")));
     if let Content::Steps(steps) = &content {
         return Ok(told(steps.load(Ordering::SeqCst)));
     }

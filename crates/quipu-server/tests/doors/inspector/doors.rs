@@ -134,6 +134,7 @@ async fn a_key_of_one_user_shows_nothing_of_another() {
         "/memories",
         "/session",
         "/tasks",
+        "/ask",
         "/import",
         "/import/x",
         "/revert",

@@ -7,6 +7,8 @@ use quipu_core::event::SourceKind;
 use quipu_core::id::UserId;
 use quipu_engine::ports::Scope;
 use quipu_engine::{FactOptions, facts};
+use quipu_fake_model::{FakeScript, Fault, Repetition};
+use quipu_models::language::Limits;
 use serde_json::json;
 
 use super::{OWN, rig};
@@ -297,6 +299,55 @@ async fn people_are_in_groups_with_what_is_known_of_each() {
     let partner = between(&page, "aria-label=\"Partner\"", "</section>");
     assert!(partner.contains(">Bela</h3>") && !partner.contains(">Noor</h3>"), "{partner}");
     assert!(page.contains(">Noor</h3>") && page.contains("What was so once"), "{page}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_answers_on_request_from_what_it_is_given() {
+    let said = "You live in <b>Porto</b> [1].";
+    let rig = TestServer::chatting(FakeScript::saying(said), Limits::default()).await;
+    rig.told("ines", "I live in Porto.").await;
+    let page = rig.page("/ui/u/ines/ask?q=Where+do+I+live%3F", &[]).await.html();
+    assert!(page.contains("Ask openai/fake</button>") && !page.contains("class=\"answer\""), "{page}");
+    assert_eq!(rig.upstream.requests(), 0, "nothing is asked by looking");
+    let (token, version) = (rig.token(&[]).await, rig.get("/memory/ines").await.ok()["version"].clone());
+    let fields = [("token", token.as_str()), ("q", "Where do I live?")];
+    let page = rig.form("/ui/u/ines/ask", &[OWN], &fields).await.html();
+    let answer = between(&page, "id=\"model\"", "</section>");
+    assert!(answer.contains("You live in &#60;b&#62;Porto") && answer.contains("openai/fake, "), "{answer}");
+    let given = between(answer, "<ol class=\"given\">", "</ol>");
+    assert!(given.contains("Porto") && given.contains("/items/"), "{given}");
+    assert!(between(&page, "id=\"verdict\"", "</section>").contains("Porto"), "what memory has stays beside it");
+    let sent = String::from_utf8_lossy(&rig.last_sent().body).into_owned();
+    assert!(sent.contains("Where do I live?") && sent.contains("lives in Porto"), "{sent}");
+    assert_eq!(rig.upstream.requests(), 1);
+    assert_eq!(rig.get("/memory/ines").await.ok()["version"], version, "the answer is not recorded");
+    assert_eq!(rig.form("/ui/u/ines/ask", &[OWN], &[("token", &token)]).await.status, 400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_is_down_is_told_as_such_and_memory_still_answers() {
+    let limits = Limits { attempts_max: 1, backoff: Duration::from_millis(1), ..Limits::default() };
+    let script = FakeScript::saying("never").with(Fault::Unavailable500, Repetition::Always);
+    let rig = TestServer::chatting(script, limits).await;
+    rig.told("ines", "I live in Porto.").await;
+    let token = rig.token(&[]).await;
+    let fields = [("token", token.as_str()), ("q", "Where do I live?")];
+    let page = rig.form("/ui/u/ines/ask", &[OWN], &fields).await.html();
+    let answer = between(&page, "id=\"model\"", "</section>");
+    assert!(answer.contains("openai/fake gave no answer: ") && answer.contains("quipu doctor"), "{answer}");
+    assert!(!answer.contains("never") && answer.contains("Ask it again"), "{answer}");
+    assert!(between(&page, "id=\"verdict\"", "</section>").contains("Porto"), "{page}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_model_the_page_says_how_to_have_one() {
+    let rig = rig().await;
+    rig.told("ines", "I live in Porto.").await;
+    let page = rig.page("/ui/u/ines/ask?q=Where+do+I+live%3F", &[]).await.html();
+    assert!(page.contains("[models.chat]") && !page.contains("What a model answers"), "{page}");
+    let token = rig.token(&[]).await;
+    let refused = rig.form("/ui/u/ines/ask", &[OWN], &[("token", &token), ("q", "Where?")]).await;
+    assert!(refused.status == 503 && refused.text().contains("[models.chat]"), "{}", refused.text());
 }
 
 #[tokio::test(flavor = "multi_thread")]

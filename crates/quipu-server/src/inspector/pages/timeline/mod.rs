@@ -11,10 +11,10 @@ use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{diff, preview_revert, revert, show};
 
-use super::super::super::fields::encoded;
-use super::super::super::frame::{Frame, Page, PageContext, PageResult, base, page, parsed};
-use super::super::super::shown;
-use super::super::core::{Change, change};
+use super::super::fields::encoded;
+use super::super::frame::{Frame, Page, PageContext, PageResult, base, page, parsed};
+use super::super::shown;
+use super::core::{Change, change};
 use crate::http::Fault;
 
 /// Events on a page.
@@ -212,10 +212,7 @@ struct Preview {
 type Hidden = Vec<(&'static str, String)>;
 
 /// The events selected by the query string or a form.
-fn selection(
-    desk: &PageContext<'_>,
-    found: &super::super::super::fields::Fields,
-) -> Result<(Selection, Hidden), Fault> {
+fn selection(desk: &PageContext<'_>, found: &super::super::fields::Fields) -> Result<(Selection, Hidden), Fault> {
     if let Some(source) = found.get("source") {
         return Ok((Selection::Reference(source.to_owned()), vec![("source", source.to_owned())]));
     }
