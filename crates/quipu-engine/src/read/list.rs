@@ -353,7 +353,7 @@ fn whole(memory: &Memory, id: ItemId) -> Result<serde_json::Value> {
 #[expect(dead_code, reason = "it describes what `look_at` writes")]
 enum ItemInFull {
     Source(items::Item),
-    Fact(FactShown),
+    Fact(Box<FactShown>),
     Episode(Episode),
     Task(Task),
     Note(Note),
