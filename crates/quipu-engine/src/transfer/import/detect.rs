@@ -72,10 +72,10 @@ fn of_json(start: &str) -> Option<ImportFormat> {
     match () {
         () if has(&["\"mapping\"", "\"title\""]) => Some(ImportFormat::ChatGpt),
         () if has(&["\"chat_messages\""]) => Some(ImportFormat::Claude),
+        () if has(&["\"messages\"", "\"role\"", "\"content\""]) => Some(ImportFormat::OpenAi),
         () if has(&["\"messages\"", "\"type\"", "\"date\""]) || has(&["\"messages\"", "\"date_unixtime\""]) => {
             Some(ImportFormat::Telegram)
         }
-        () if has(&["\"messages\"", "\"role\"", "\"content\""]) => Some(ImportFormat::OpenAi),
         () if has(&["\"entityType\"", "\"observations\""]) => Some(ImportFormat::MemoryJsonl),
         () if has(&["\"memory\"", "\"id\""]) => Some(ImportFormat::Mem0),
         () => None,
