@@ -2136,6 +2136,11 @@ export interface components {
         FactType: "event" | "trait" | "identity" | "commitment" | "preference" | "constraint" | "location";
         /** @description A fact with its evidence. */
         FactView: {
+            /** @description The question of another speaker that the first quote answers, with its source. */
+            asked?: [
+                components["schemas"]["ItemId"],
+                string
+            ] | null;
             /**
              * Format: double
              * @description Confidence, 0 to 1, independent of any query.

@@ -88,5 +88,5 @@ pub use write::memories::first_foreign;
 pub use write::origins::{ImportOrigin, origins};
 pub use write::ready_made::{WriteReport, WriteRequest, write};
 pub use write::remember::{RememberOptions, Utterance, remember, remember_all};
-pub use write::retract::{close_fact, correct_fact, merge, retract, score_fact};
+pub use write::retract::{close_fact, correct_fact, merge, retract, score_fact, set_task_status};
 pub use write::reword::reword;

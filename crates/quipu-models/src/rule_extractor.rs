@@ -20,7 +20,7 @@ impl RuleExtractor {
     /// The built-in rules for English.
     #[must_use]
     pub fn english() -> Self {
-        Self::new("rules/en/v3", RULES_EN)
+        Self::new("rules/en/v4", RULES_EN)
     }
 
     /// Custom rules, with an id that is recorded with everything they extract.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
 use quipu_engine::keys::Keys;
-use quipu_engine::ports::{Clock, Entropy, ServerRecord, Signer};
+use quipu_engine::ports::{Clock, Entropy, LanguageModel, ServerRecord, Signer};
 use quipu_engine::{Engine, Error, Result};
 use tokio::sync::{Semaphore, watch};
 
 use crate::http::Rates;
-use crate::inspector::Desks;
+use crate::inspector::{Desks, Uploads};
 use crate::maintenance::Maintenance;
 use crate::memory::{Blocks, MemorySource};
 use crate::metrics::Metrics;
@@ -35,7 +35,21 @@ pub struct ServerParts {
     pub signer: Option<Arc<dyn Signer>>,
     /// Metrics. Models report their calls to the same instance.
     pub metrics: Arc<Metrics>,
+    /// Answers questions of people in the inspector; without it the inspector shows what was found only.
+    pub chat: Option<ChatModel>,
 }
+
+/// A language model that answers from memory.
+#[derive(Clone)]
+pub struct ChatModel {
+    /// The model.
+    pub model: Arc<dyn LanguageModel>,
+    /// Its instructions; the memory follows them.
+    pub prompt: &'static str,
+}
+
+/// Most questions that the chat model answers at the same time.
+const CHATS_MAX: usize = 2;
 
 /// State shared by all requests.
 pub(crate) struct App {
@@ -69,6 +83,11 @@ pub(crate) struct App {
     pub(crate) peers: Arc<Peers>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) signer: Option<Arc<dyn Signer>>,
+    pub(crate) chat: Option<ChatModel>,
+    /// Permits for questions to the chat model.
+    pub(crate) chats: Semaphore,
+    /// Files uploaded in the inspector.
+    pub(crate) uploads: Arc<Uploads>,
     entropy: Arc<dyn Entropy>,
 }
 
@@ -106,6 +125,7 @@ impl App {
         let peers = Arc::new(Peers::new(parts.engine.clone(), own, metrics.clone()));
         let (blocks, chain) = (Arc::<Blocks>::default(), Arc::<ResponseChain>::default());
         let unanswered = Arc::<Unanswered>::default();
+        let uploads = Arc::new(Uploads::new(parts.entropy.clone()));
         Ok(Self {
             needs_key: options.needs_key || !options.addr.ip().is_loopback(),
             engine: parts.engine.clone(),
@@ -122,7 +142,13 @@ impl App {
                 progress.clone(),
                 blocks.clone(),
             ),
-            word_caches: WordCaches::new(vec![blocks, chain.clone(), unanswered.clone(), queue.clone()]),
+            word_caches: WordCaches::new(vec![
+                blocks,
+                chain.clone(),
+                unanswered.clone(),
+                queue.clone(),
+                uploads.clone(),
+            ]),
             unanswered,
             queue,
             chain,
@@ -135,6 +161,9 @@ impl App {
             asides: Asides::new()?,
             clock: parts.clock,
             signer: parts.signer,
+            chat: parts.chat,
+            chats: Semaphore::new(CHATS_MAX),
+            uploads,
             entropy: parts.entropy,
             options,
         })

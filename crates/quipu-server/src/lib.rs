@@ -14,6 +14,7 @@
 //! ```
 
 mod http;
+mod imports;
 mod inspector;
 mod mcp;
 mod options;
@@ -32,7 +33,7 @@ mod server;
 mod tls;
 mod word_caches;
 
-pub use app::ServerParts;
+pub use app::{ChatModel, ServerParts};
 pub use maintenance::MaintenanceOptions;
 pub use mcp::{McpOptions, Toolset, serve_stdio};
 pub use metrics::Metrics;

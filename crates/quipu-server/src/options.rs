@@ -131,6 +131,10 @@ pub struct Bounds {
     pub body_within: Duration,
     /// Maximum size of a proxied or large body, in bytes.
     pub body_bytes_max: usize,
+    /// Maximum size of a file uploaded in the inspector, in bytes. Up to four of them wait in memory for a decision.
+    pub upload_bytes_max: usize,
+    /// Time limit for such an upload.
+    pub upload_within: Duration,
     /// Maximum size of a body on a path of Quipu's own, in bytes.
     pub api_body_bytes_max: usize,
     /// Concurrent operations for requests on such paths.
@@ -182,6 +186,8 @@ impl Default for Bounds {
             headers_max: 100,
             body_within: Duration::from_secs(15),
             body_bytes_max: 32 << 20,
+            upload_bytes_max: 64_000_000,
+            upload_within: Duration::from_secs(300),
             api_body_bytes_max: 4 << 20,
             verbs_max: 8,
             verb_waits: Duration::from_secs(10),

@@ -1,8 +1,11 @@
-//! `quipu eval updates`: what the made-up worlds must show, whatever else changes.
+//! `quipu eval updates`: what the made-up worlds must show, whatever else changes; and answers with their questions.
 
 use std::process::Command;
 
 use serde_json::Value;
+
+use super::check;
+use super::place::Place;
 
 /// Enough for more than two thousand questions.
 const WORLDS: &str = "10";
@@ -52,4 +55,17 @@ fn the_same_seed_gives_the_same_answers() {
     let first = answers("5", "a");
     assert_eq!(first, answers("5", "b"));
     assert_ne!(first, answers("6", "c"));
+}
+
+#[test]
+fn an_answer_is_listed_with_its_question() {
+    let place = Place::new("");
+    let ok = |args: &[&str], pieces: &[&str]| check(&place, args, 0, pieces);
+    ok(&["--session", "s", "add", "Lovely. And where do you live?", "--role", "assistant"], &[]);
+    ok(&["--session", "s", "add", "I live in Bergen. Do you like it?"], &["User lives in Bergen"]);
+    ok(&["--session", "s", "add", "I work as a vet."], &["User works as a vet"]);
+    ok(&["facts", "--predicate", "lives_in"], &["asked: “… And where do you live?”  turn_", "“I live in Bergen.”"]);
+    // The user's own question is not one that the user answers.
+    let work = ok(&["facts", "--predicate", "works_as"], &["User works as a vet"]);
+    assert!(!work.contains("asked"), "{work}");
 }

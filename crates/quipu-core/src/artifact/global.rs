@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use super::rows::{FactRow, NoteRow, TenetRow};
 use super::schema::{GLOBAL_MEMORY, to_page};
 use super::topic::{State, TopicMemory, clip, rank, worth};
+use crate::extract::REMARK;
 use crate::id::{ItemId, UserId};
-use crate::item::{FactType, TenetKind};
+use crate::item::{FactType, TenetKind, stretch};
 use crate::limit;
 use crate::predicate::normal;
 use crate::refusal::Refusal;
@@ -249,8 +251,10 @@ fn snapshot(topic: &TopicMemory) -> Snapshot {
 }
 
 fn dear(topics: &[TopicMemory]) -> Vec<FactGroup> {
+    let newest = topics.iter().map(|topic| topic.last_day).max().map(|day| day.to_string()).unwrap_or_default();
+    let lasts = |(row, _): &(&FactRow, &TopicMemory)| !is_over(row, &newest) && !is_remark(row);
     let mut rows: Vec<(&FactRow, &TopicMemory)> =
-        topics.iter().flat_map(|topic| topic.facts.iter().map(move |row| (row, topic))).collect();
+        topics.iter().flat_map(|topic| topic.facts.iter().map(move |row| (row, topic))).filter(lasts).collect();
     rows.sort_by(|(one, _), (other, _)| rank(other).cmp(&rank(one)).then(one.id.cmp(&other.id)));
     let mut groups: Vec<FactGroup> = Vec::new();
     // Each text is listed once.
@@ -270,10 +274,26 @@ fn dear(topics: &[TopicMemory]) -> Vec<FactGroup> {
     groups
 }
 
+/// True for an appointment or a plan whose day, month or year is before the newest day of any topic.
+fn is_over(row: &FactRow, newest: &str) -> bool {
+    let ends_before = |time: &Timestamp| {
+        let stretch = stretch(*time);
+        newest.get(..stretch.len()).is_some_and(|now| stretch.as_str() < now)
+    };
+    row.fact_type == FactType::Commitment && row.valid_from.as_ref().is_some_and(ends_before)
+}
+
+/// True for a remark that nobody pinned or scored: it tells of one day and nothing that lasts.
+fn is_remark(row: &FactRow) -> bool {
+    row.relation == REMARK && !row.pinned && row.user_fact_score.is_none()
+}
+
 fn kept(row: &FactRow, topic: &TopicMemory) -> PermanentFact {
+    let day = row.valid_from.filter(|_| row.fact_type == FactType::Commitment).map(stretch);
+    let text = day.map_or_else(|| row.text.clone(), |day| format!("{} ({day})", row.text));
     PermanentFact {
         id: row.id,
-        text: clip(&row.text, limit::ARTIFACT_LINE_BYTES_MAX),
+        text: clip(&text, limit::ARTIFACT_LINE_BYTES_MAX),
         topic: topic.topic.clone(),
         topic_name: clip(&topic.name, 60),
         user_fact_score: row.user_fact_score,

@@ -67,6 +67,39 @@ fn global(topics: &[TopicMemory]) -> GlobalMemory {
 }
 
 #[test]
+fn what_is_over_and_remarks_of_a_day_are_not_lasting() {
+    let on = |bits, day: &str| FactRow {
+        valid_from: Some(day.parse().unwrap_or_default()),
+        ..row(bits, FactType::Commitment, 0.9)
+    };
+    // The newest day of the topic is 2026-03-02; midnight of the first day of a month stands for the month.
+    let remark = FactRow { relation: "remark".to_owned(), ..row(6, FactType::Event, 0.9) };
+    let pinned = FactRow { pinned: true, ..FactRow { id: row(7, FactType::Event, 0.9).id, ..remark.clone() } };
+    let rows = vec![
+        on(1, "2026-03-01T09:00:00Z"),
+        on(2, "2026-03-02T00:00:00Z"),
+        on(3, "2026-03-01T00:00:00Z"),
+        on(4, "2026-02-01T00:00:00Z"),
+        on(5, "2026-05-04T09:00:00Z"),
+        remark,
+        FactRow { text: "pinned".to_owned(), ..pinned },
+    ];
+    let global = global(&[topic("Days", rows)]);
+    let kept = global.do_not_forget.iter().flat_map(|group| &group.facts);
+    let mut texts: Vec<&str> = kept.map(|fact| fact.text.as_str()).collect();
+    texts.sort_unstable();
+    assert_eq!(
+        texts,
+        [
+            "User likes thing 2 (2026-03-02)",
+            "User likes thing 3 (2026-03)",
+            "User likes thing 5 (2026-05-04)",
+            "pinned"
+        ]
+    );
+}
+
+#[test]
 fn topics_have_names_of_their_own() {
     for (topic, expected) in [
         ("work", "work"),

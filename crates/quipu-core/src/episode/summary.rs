@@ -17,7 +17,7 @@ pub const SUMMARY_CHARS_MAX: usize = 300;
 pub const EXCERPT_CHARS_MAX: usize = 2000;
 
 /// Maximum number of words of a title.
-pub const TITLE_WORDS_MAX: usize = 8;
+pub const TITLE_WORDS_MAX: usize = 10;
 
 /// Maximum length of a title in characters; limits titles of very long words.
 pub const TITLE_CHARS_MAX: usize = 80;
@@ -25,8 +25,8 @@ pub const TITLE_CHARS_MAX: usize = 80;
 /// Maximum number of topics in a title.
 const TITLE_TOPICS_MAX: usize = 3;
 
-/// Up to this many turns, the title is a sentence; for longer stretches, the topics.
-const SHORT_TURNS_MAX: usize = 2;
+/// Number of a stretch's best sentences from which its title is taken.
+const TITLE_SENTENCES_MAX: usize = 5;
 
 /// A sentence with fewer content words carries little information on its own.
 const CONTENT_WORDS_MIN: usize = 4;
@@ -57,10 +57,8 @@ pub(super) fn tell(reading: &Reading<'_>, topics: &[String]) -> StretchSummary {
     let scores: Vec<f64> = reading.sentences.iter().enumerate().map(|(at, said)| score(reading, at, said)).collect();
     let chosen = choose(reading, &scores);
     let named = reading.turns.iter().any(|turn| turn.speaker != reading.turns[0].speaker);
-    let mut by_score = chosen.clone();
-    by_score.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
     StretchSummary {
-        title: title(reading, &by_score, named, topics),
+        title: title(reading, &scores, topics),
         summary: clipped(&joined(reading, &chosen, named, " "), SUMMARY_CHARS_MAX),
         excerpt: clipped(&joined(reading, &chosen, true, "\n"), EXCERPT_CHARS_MAX),
     }
@@ -198,22 +196,31 @@ fn clipped(text: &str, max: usize) -> String {
     if text.chars().count() <= max { text.to_owned() } else { format!("{}…", beginning(text, max - 1)) }
 }
 
-/// A title of at most [`TITLE_WORDS_MAX`] words: the first clause of the best chosen sentence that is short enough and
-/// names a topic, after the speaker's name if there are several; otherwise the start of the best sentence, or the
-/// topics for a longer stretch.
-fn title(reading: &Reading<'_>, by_score: &[usize], named: bool, topics: &[String]) -> String {
-    let clause = by_score.iter().find_map(|&at| clause(reading, &reading.sentences[at], named, topics));
-    let first = by_score.first().map(|&at| &reading.sentences[at]);
-    // One or two messages are titled by their best sentence, longer stretches by their topics.
-    let is_talk = reading.turns.len() > SHORT_TURNS_MAX && !topics.is_empty();
-    let start = || first.filter(|_| !is_talk).map(|said| start(reading, said, named));
-    let mut words = 0;
-    let fitting = topics.iter().take(TITLE_TOPICS_MAX).take_while(|topic| {
-        words += topic.split_whitespace().count();
-        words <= TITLE_WORDS_MAX
-    });
-    let about = || capitalised(&fitting.map(String::as_str).collect::<Vec<_>>().join(", "));
-    clipped(&clause.or_else(start).unwrap_or_else(about), TITLE_CHARS_MAX)
+/// A title of at most [`TITLE_WORDS_MAX`] words in a person's own words: the first clause of the best sentence of a person
+/// whose clause is short enough and stands alone, one that names a topic before others; otherwise the start of the best
+/// sentence, or the topics if there is none. The speaker's name comes before it if several people speak.
+fn title(reading: &Reading<'_>, scores: &[f64], topics: &[String]) -> String {
+    let is_person = |at: &usize| reading.turns[reading.sentences[*at].turn].role == Role::User;
+    let mut best: Vec<usize> = (0..scores.len()).filter(is_person).collect();
+    if best.is_empty() {
+        best = (0..scores.len()).collect();
+    }
+    best.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
+    let mut people = reading.turns.iter().filter(|turn| turn.role == Role::User).map(|turn| turn.speaker);
+    let first = people.next();
+    let named = people.any(|other| Some(other) != first);
+    let clauses = || {
+        let told = |&at: &usize| clause(reading, &reading.sentences[at], named);
+        best.iter().take(TITLE_SENTENCES_MAX).filter_map(told)
+    };
+    let tells = |title: &String| {
+        let lower = title.to_lowercase();
+        let words = topics.iter().take(TITLE_TOPICS_MAX).flat_map(|topic| topic.split_whitespace());
+        words.into_iter().any(|word| lower.contains(&word.to_lowercase()))
+    };
+    let start = || best.first().map(|&at| start(reading, &reading.sentences[at], named));
+    let about = || capitalised(&topics.iter().take(TITLE_TOPICS_MAX).cloned().collect::<Vec<_>>().join(", "));
+    clipped(&clauses().find(tells).or_else(|| clauses().next()).or_else(start).unwrap_or_else(about), TITLE_CHARS_MAX)
 }
 
 /// The first words of a sentence.
@@ -226,7 +233,9 @@ fn start(reading: &Reading<'_>, said: &SpokenSentence<'_>, named: bool) -> Strin
     format!("{speaker}{}{}", capitalised(told), if words.len() > room { "…" } else { "" })
 }
 
-fn clause(reading: &Reading<'_>, said: &SpokenSentence<'_>, named: bool, topics: &[String]) -> Option<String> {
+/// The first clause of a sentence, without the words that only open it. `None` if it has fewer than
+/// [`CONTENT_WORDS_MIN`] words or too many, refers to the sentence before, or ends with a stop word.
+fn clause(reading: &Reading<'_>, said: &SpokenSentence<'_>, named: bool) -> Option<String> {
     let source = reading.turns[said.turn].text;
     let all = &said.sentence.words;
     let opening = all
@@ -238,14 +247,13 @@ fn clause(reading: &Reading<'_>, said: &SpokenSentence<'_>, named: bool, topics:
         |word: &super::words::SentenceWord| !word.joined || english().clause_start.contains(word.lower.as_str());
     let length = words.iter().enumerate().position(|(at, word)| at > 0 && breaks(word)).unwrap_or(words.len());
     let (first, last) = (words.first()?, words[..length].last()?);
-    let text = &source[first.span.start..last.span.end];
     let speaker = if named { format!("{}: ", reading.turns[said.turn].speaker) } else { String::new() };
-    let title = format!("{speaker}{}", capitalised(text));
-    let lower = text.to_lowercase();
-    let telling = topics.iter().take(TITLE_TOPICS_MAX).any(|topic| lower.contains(&topic.to_lowercase()));
+    let rest = &source[last.span.end..];
+    let own = ["'s", "’s"].into_iter().find(|own| rest.starts_with(own)).unwrap_or_default();
+    let title = format!("{speaker}{}{own}", capitalised(&source[first.span.start..last.span.end]));
     let fits = length >= CONTENT_WORDS_MIN && title.split_whitespace().count() <= TITLE_WORDS_MAX;
     let leans = english().leaning.contains(first.lower.as_str());
-    (fits && telling && !leans && last.stem.is_some()).then_some(title)
+    (fits && !leans && last.stem.is_some()).then_some(title)
 }
 
 fn capitalised(text: &str) -> String {

@@ -21,8 +21,23 @@ const MARK_DIGITS_MAX: usize = 2;
 /// Modal verbs missing from the NLTK list.
 const MORE_STOP_WORDS: [&str; 6] = ["would", "could", "might", "may", "must", "shall"];
 
-static STOP_WORDS: LazyLock<HashSet<&'static str>> =
-    LazyLock::new(|| stop_words::lookup("en").unwrap_or_default().iter().copied().chain(MORE_STOP_WORDS).collect());
+/// Casual spellings of stop words. Those that are words of their own ("ill", "shed", "well", "were") are left out.
+const CASUAL_STOP_WORDS: [&str; 48] = [
+    "im", "ive", "thats", "its", "hes", "shes", "theyre", "theyve", "theyll", "youre", "youve", "youll", "weve",
+    "itll", "dont", "doesnt", "didnt", "cant", "couldnt", "wont", "wouldnt", "shouldnt", "isnt", "arent", "wasnt",
+    "werent", "havent", "hasnt", "hadnt", "aint", "whats", "whos", "wheres", "theres", "heres", "lets", "u", "ur", "n",
+    "w", "tho", "cos", "coz", "cuz", "bc", "til", "abt", "b4",
+];
+
+static STOP_WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    stop_words::lookup("en")
+        .unwrap_or_default()
+        .iter()
+        .copied()
+        .chain(MORE_STOP_WORDS)
+        .chain(CASUAL_STOP_WORDS)
+        .collect()
+});
 
 /// The word lists of `english.toml`.
 #[derive(Debug, Deserialize)]

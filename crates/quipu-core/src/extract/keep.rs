@@ -92,7 +92,8 @@ impl Reader<'_> {
         // The object was truncated in the middle of another clause: "colleague keeps asking, how do".
         let is_cut = |object: &str| self.rules.splitter.is_cut(object);
         let Claims { mut facts, mut tasks } = claims;
-        facts.retain(|fact| !is_cut(&fact.object));
+        // In "he's got a dog called Kevin", Kevin is not "he".
+        facts.retain(|fact| !is_cut(&fact.object) && !fact.object.eq_ignore_ascii_case(&fact.subject));
         tasks.retain(|task| !is_cut(&task.title));
         for fact in facts {
             self.out.facts.retain(|other| !is_name_of(&fact, other));
@@ -133,8 +134,9 @@ impl Reader<'_> {
 
     pub(super) fn meet(&mut self, who: &ClausePerson) {
         if !who.first {
-            self.met.retain(|met| met.name != who.name);
-            self.met.insert(0, who.clone());
+            let known = self.met.iter().position(|met| met.name == who.name).map(|at| self.met.remove(at));
+            let pronoun = who.pronoun.clone().or(known.and_then(|known| known.pronoun));
+            self.met.insert(0, ClausePerson { pronoun, ..who.clone() });
             self.met.truncate(MET_MAX);
         }
     }

@@ -41,6 +41,8 @@ pub(super) struct ClausePerson {
     pub(super) sure: f64,
     /// The relation used to name the person.
     pub(super) relation: Option<String>,
+    /// "she" or "he", once it referred to the person.
+    pub(super) pronoun: Option<String>,
 }
 
 /// A named relation: "my sister Anna".
@@ -57,16 +59,16 @@ pub(super) struct Tie {
 
 impl ClausePerson {
     pub(super) fn speaker(reading: &Reading<'_>) -> Self {
-        Self { name: reading.speaker.to_owned(), first: true, second: false, sure: 1.0, relation: None }
+        Self { name: reading.speaker.to_owned(), first: true, second: false, sure: 1.0, relation: None, pronoun: None }
     }
 
     pub(super) fn other(name: String, sure: f64) -> Self {
-        Self { name, first: false, second: false, sure, relation: None }
+        Self { name, first: false, second: false, sure, relation: None, pronoun: None }
     }
 
     /// The user of a summary.
     pub(super) fn user(sure: f64) -> Self {
-        Self { name: USER.to_owned(), first: true, second: false, sure, relation: None }
+        Self { name: USER.to_owned(), first: true, second: false, sure, relation: None, pronoun: None }
     }
 }
 
@@ -247,7 +249,8 @@ impl People {
         })
     }
 
-    /// Resolves a pronoun: the only other person mentioned whose relation is compatible with it.
+    /// Resolves a pronoun: the only other person mentioned whose relation, and the pronoun used before, are compatible
+    /// with it.
     fn meant(&self, pronoun: &str, met: &[ClausePerson]) -> Option<ClausePerson> {
         let pronoun = pronoun.to_lowercase();
         let fits = |who: &&ClausePerson| {
@@ -256,10 +259,12 @@ impl People {
             // "My parents" is neither.
             let several =
                 who.relation.as_deref().is_some_and(|relation| relation.ends_with('s') && !relation.ends_with("ss"));
-            !who.first && !wrong && !several
+            let other = who.pronoun.as_ref().is_some_and(|known| *known != pronoun);
+            !who.first && !wrong && !several && !other
         };
         let mut fitting = met.iter().filter(fits);
         let one = fitting.next()?;
-        fitting.all(|other| other.name == one.name).then(|| ClausePerson { sure: one.sure.min(0.8), ..one.clone() })
+        let only = fitting.all(|other| other.name == one.name);
+        only.then(|| ClausePerson { sure: one.sure.min(0.8), pronoun: Some(pronoun.clone()), ..one.clone() })
     }
 }

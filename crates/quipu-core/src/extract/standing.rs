@@ -16,6 +16,8 @@ use crate::refusal::Refusal;
 
 /// Permitted number of words of a standing statement.
 const WORDS: std::ops::RangeInclusive<usize> = 2..=30;
+/// Maximum number of words of a sentence that only names what the next one is about.
+const LONE_WORDS_MAX: usize = 2;
 /// Confidence of a standing statement.
 const SURE: f64 = 0.85;
 /// Reasons for which a sentence is not the user's own.
@@ -112,15 +114,24 @@ impl StandingRules {
     }
 }
 
+/// Length of the sentence at the end of a text if it only names something: "Penicillin. ". 0 for a longer one.
+fn lone_words(before: &str) -> usize {
+    let told = before.trim_end_matches([' ', '.', '!']);
+    let from = told.rfind(['.', '!', '?', '\n', ';', ':']).map_or(0, |at| at + 1);
+    let from = before.len() - before[from..].trim_start().len();
+    let words = told.get(from..).map_or(0, |told| told.split_whitespace().count());
+    if (1..=LONE_WORDS_MAX).contains(&words) { before.len() - from } else { 0 }
+}
+
 impl Reader<'_> {
     /// Reads the standing statements of a sentence. `aside` is the reason why it is not a claim, if any.
     pub(super) fn standing(&mut self, text: &str, sentence: &Range<usize>, aside: Option<&str>) {
         if self.reading.speaker != USER || aside.is_some_and(|reason| NOT_MEANT.contains(&reason)) {
             return;
         }
-        let rules = self.rules;
-        for (predicate, range) in rules.standing.find(&text[sentence.clone()]) {
-            let span = sentence.start + range.start..sentence.start + range.end;
+        let (rules, from) = (self.rules, sentence.start - lone_words(&text[..sentence.start]));
+        for (predicate, range) in rules.standing.find(&text[from..sentence.end]) {
+            let span = from + range.start..from + range.end;
             // A quoted phrase is masked for other rules; here it is part of the wish.
             let words = &self.reading.text[span.clone()];
             let object = words.trim_matches(|c: char| is_edge(c) || c == MASK).to_owned();
@@ -148,8 +159,10 @@ pub(super) fn settle(facts: &mut Vec<FactCandidate>) {
         let words = &lower[at];
         match fact.predicate.as_str() {
             "restriction" => {
+                // "No ibuprofen, it sets my asthma off" says more than the condition.
+                let is_reason = |says: &FactCandidate| says.predicate == "has_condition" && words.starts_with("no ");
                 let is_named = |says: &FactCandidate, object: &str| {
-                    SUBSTANCES.contains(&&*says.predicate) && words.contains(object)
+                    SUBSTANCES.contains(&&*says.predicate) && words.contains(object) && !is_reason(says)
                 };
                 let named = others.filter(|(_, (says, object))| is_named(says, object)).count();
                 let listed = [" and ", " or ", " nor "].iter().map(|joins| words.matches(joins).count()).sum::<usize>();

@@ -287,6 +287,10 @@ impl Predicates {
             known.said.clone()
         };
         for (name, value) in qualifiers {
+            // "User's savings are 12,000".
+            let is_plural = predicate == "measure" && value.ends_with('s') && !value.ends_with("ss");
+            said =
+                said.replace(&format!("{{{name}}} is"), &format!("{value} {}", if is_plural { "are" } else { "is" }));
             said = said.replace(&format!("{{{name}}}"), value);
         }
         let is_told_by_another = normal(speaker) != normal(subject);
@@ -357,6 +361,10 @@ mod tests {
             ("a mill", "Ana has a mill"),
         ] {
             assert_eq!(registry.say("Ana", "has_condition", condition, &plain), reads);
+        }
+        for (of, reads) in [("savings", "User's savings are 12"), ("salary", "User's salary is 12")] {
+            let of = BTreeMap::from([("of".to_owned(), of.to_owned())]);
+            assert_eq!(registry.say("user", "measure", "12", &of), reads);
         }
         assert_eq!(registry.say("Anna", "keeps_bees_in", "Oslo", &plain), "Anna keeps bees in Oslo");
     }

@@ -67,8 +67,11 @@ impl DecisionDraft<'_> {
         let opened = candidate.news == TaskNews::Opened;
         let score = |task: &Task| {
             // A new task must nearly equal a known one to be the same; an update may use fewer words.
-            let title =
-                if opened { overlap(&task.title, &candidate.title) } else { named_by(&task.title, &candidate.title) };
+            let title = match opened {
+                true if differ_in_number(&task.title, &candidate.title) => 0.0,
+                true => overlap(&task.title, &candidate.title),
+                false => named_by(&task.title, &candidate.title),
+            };
             // "The mask helped": an earlier attempt identifies the problem.
             let again = tried.is_some_and(|approach| {
                 task.attempts.iter().any(|attempt| overlap(&attempt.approach, approach) >= SAME_TITLE_MIN)
@@ -200,6 +203,13 @@ pub(super) fn overlap(one: &str, other: &str) -> f64 {
     let (a, b) = (stems(one), stems(other));
     let all = a.union(&b).count();
     if all == 0 { 0.0 } else { a.intersection(&b).count() as f64 / all as f64 }
+}
+
+/// True if both texts have numbers, and not the same ones: "pay invoice 12" is not "pay invoice 13".
+fn differ_in_number(one: &str, other: &str) -> bool {
+    let numbers = |text| stems(text).into_iter().filter(|stem| stem.contains(|c: char| c.is_ascii_digit()));
+    let (a, b): (BTreeSet<String>, BTreeSet<String>) = (numbers(one).collect(), numbers(other).collect());
+    !a.is_empty() && !b.is_empty() && a != b
 }
 
 /// True if the stems of one text are a non-empty subset of the other's.

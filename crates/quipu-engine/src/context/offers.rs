@@ -375,7 +375,7 @@ impl<'a> OfferContext<'a> {
             if id.kind != ItemKind::Turn || self.offers[at].value <= 0.0 {
                 continue;
             }
-            let (before, after) = self.neighbours(id);
+            let (before, after) = self.memory.neighbours(id);
             let others = |held: &&HeldSource| {
                 self.memory.get(id).is_some_and(|own| own.source.speaker() != held.source.speaker())
             };
@@ -412,22 +412,6 @@ impl<'a> OfferContext<'a> {
                 }
             }
         }
-    }
-
-    /// The sources before and after a source in its session.
-    fn neighbours(&self, id: ItemId) -> (Option<&'a HeldSource>, Option<&'a HeldSource>) {
-        let memory = self.memory;
-        let session = memory.get(id).and_then(|held| held.source.session.as_deref());
-        let Some((session, ordinal)) = session.and_then(|name| memory.session(name)).zip(memory.find(id)) else {
-            return (None, None);
-        };
-        let at = session.sources.partition_point(|other| *other < ordinal);
-        let held = |at: usize| {
-            let ordinal = session.sources.get(at)?;
-            let held = memory.sources().get(*ordinal as usize)?;
-            (!memory.items().is_hidden(held.source.id)).then_some(held)
-        };
-        (at.checked_sub(1).and_then(held), held(at + 1))
     }
 }
 

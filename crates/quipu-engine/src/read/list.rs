@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::id::{ItemId, ItemKind, UserId};
-use quipu_core::item::{Episode, Fact, FactStatus, Hits, Note, Task, Tenet};
+use quipu_core::item::{Episode, Evidence, Fact, FactStatus, Hits, Note, Task, Tenet};
 use quipu_core::memory::Marks;
+use quipu_core::pack;
 use serde::Serialize;
 
 use crate::engine::Engine;
@@ -30,6 +31,9 @@ pub struct FactOptions {
     pub predicate: Option<String>,
 }
 
+/// Number of words that may come before a quote in its message for it to be an answer: "yeah. Six months".
+const ANSWER_LEAD_WORDS_MAX: usize = 3;
+
 /// A fact with its evidence.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "FactView"))]
@@ -41,6 +45,9 @@ pub struct FactShown {
     pub source_ids: Vec<ItemId>,
     /// Quotes with their sources.
     pub quotes: Vec<(ItemId, String)>,
+    /// The question of another speaker that the first quote answers, with its source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<(ItemId, String)>,
     /// The event that made it.
     pub event_seq: Option<u64>,
     /// How often and when it was shown, as far as recorded.
@@ -57,7 +64,8 @@ impl FactShown {
         source_ids.dedup();
         let (quotes, event_seq) = (quotes(memory, &fact.evidence), memory.items().made_by(fact.id));
         let (hits, promoted) = (memory.items().hits(fact.id), memory.items().is_promoted(fact.id));
-        Self { fact: fact.clone(), source_ids, quotes, event_seq, hits, promoted }
+        let asked = fact.evidence.first().and_then(|at| asked(memory, at));
+        Self { fact: fact.clone(), source_ids, quotes, asked, event_seq, hits, promoted }
     }
 }
 
@@ -345,7 +353,7 @@ fn whole(memory: &Memory, id: ItemId) -> Result<serde_json::Value> {
 #[expect(dead_code, reason = "it describes what `look_at` writes")]
 enum ItemInFull {
     Source(items::Item),
-    Fact(FactShown),
+    Fact(Box<FactShown>),
     Episode(Episode),
     Task(Task),
     Note(Note),
@@ -356,4 +364,14 @@ enum ItemInFull {
 
 fn to_json(value: &impl Serialize) -> Result<serde_json::Value> {
     serde_json::to_value(value).map_err(|error| Error::Bug(format!("an item cannot be written as JSON: {error}")))
+}
+
+/// The question that ends the message before a quote, if somebody else asked it and the quote is at the beginning of
+/// its message.
+fn asked(memory: &Memory, quoted: &Evidence) -> Option<(ItemId, String)> {
+    let own = &memory.get(quoted.source)?.source;
+    let lead = own.text.get(..quoted.start as usize)?;
+    let before = &memory.neighbours(quoted.source).0?.source;
+    let answers = lead.split_whitespace().nth(ANSWER_LEAD_WORDS_MAX).is_none() && before.speaker() != own.speaker();
+    (answers && pack::is_question(&before.text)).then(|| (before.id, pack::question_in(&before.text).text))
 }

@@ -1,9 +1,9 @@
-//! Edits of single items by a person: retract, close, correct, merge, score. Everything stays in the history.
+//! Edits of single items by a person: retract, close, correct, merge, score, tick off. Everything stays in the history.
 
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change, Draft, SourceKind};
 use quipu_core::id::ItemId;
-use quipu_core::item::{DerivedChange, FactChange};
+use quipu_core::item::{DerivedChange, FactChange, TaskChange, TaskStatus};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -89,6 +89,50 @@ pub fn score_fact<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, name: &
         let change = FactChange { user_fact_score: Some(score), ..FactChange::of(fact) };
         Ok(vec![Change::Drawn(DerivedChange::FactChanged(change))])
     })
+}
+
+/// Sets the status of a task, goal or problem: ticks it off, drops it, or opens it again.
+///
+/// # Errors
+/// `NotFound` if there is no such task; `Refused` for a task that is retracted or has this status already.
+pub fn set_task_status<'a>(
+    engine: &Engine,
+    memory: impl Into<MemoryRef<'a>>,
+    name: &str,
+    status: TaskStatus,
+) -> Result<Receipt> {
+    let why = format!("{} by hand", word_of(status));
+    by_hand(engine, memory.into(), Some(&why), &mut |state| {
+        let id = items::find_id(&state.memory, name)?;
+        let items = state.memory.items();
+        let task = items.task(id).ok_or_else(|| Error::NotFound(format!("{id} is not a task")))?;
+        if items.is_hidden(id) {
+            return Err(Error::Refused(format!("{id} is retracted: revert the event that retracted it first")));
+        }
+        if task.status == status {
+            return Err(Error::Refused(format!("{id} was {} already: nothing was changed", word_of(status))));
+        }
+        let change = TaskChange {
+            task: id,
+            status: Some(status),
+            due: None,
+            priority: None,
+            attempt: None,
+            evidence: None,
+            at: Some(engine.now()),
+        };
+        Ok(vec![Change::Drawn(DerivedChange::TaskChanged(change))])
+    })
+}
+
+/// What gives a task a status.
+fn word_of(status: TaskStatus) -> &'static str {
+    match status {
+        TaskStatus::Active => "opened",
+        TaskStatus::Stalled => "put on hold",
+        TaskStatus::Done => "ticked off",
+        TaskStatus::Dropped => "dropped",
+    }
 }
 
 fn by_hand(

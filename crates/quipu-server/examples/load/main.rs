@@ -98,6 +98,7 @@ impl Door {
             keys: Arc::new(Keys::new(Arc::new(MemoryKeys::new()), Arc::new(Machine), Arc::new(Machine))),
             signer: None,
             metrics: Arc::default(),
+            chat: None,
         };
         let server = Server::bind(parts, options).await.unwrap();
         let addr = server.bound().addr;

@@ -67,6 +67,11 @@ impl Fault {
         Self { message: format!("{context}: {}", self.message), ..self }
     }
 
+    /// Replaces the message.
+    pub(crate) fn saying(self, message: impl Into<String>) -> Self {
+        Self { message: message.into(), ..self }
+    }
+
     /// Sets a finer code.
     pub(crate) fn code(self, code: &'static str) -> Self {
         Self { code, ..self }

@@ -17,7 +17,7 @@ mod router;
 mod screen;
 
 pub(crate) use accept::run;
-pub(crate) use api::version_stream;
+pub(crate) use api::{step_stream, version_stream};
 pub(crate) use caller::{Caller, RequestContext};
 pub(crate) use fault::Fault;
 pub(crate) use origin::Hosts;

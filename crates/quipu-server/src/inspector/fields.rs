@@ -11,6 +11,11 @@ impl Fields {
         Self(parse(text).map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
     }
 
+    /// Names and values that were parsed already.
+    pub(super) fn of(all: Vec<(String, String)>) -> Self {
+        Self(all)
+    }
+
     /// The first value of a name, trimmed; `None` if it is empty.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(known, _)| known == name)?;

@@ -5,7 +5,6 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use askama::Template;
-use axum::body::Bytes;
 use axum::extract::{Extension, RawPathParams, Request, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HOST};
 use axum::http::{HeaderMap, HeaderValue, Method};
@@ -17,6 +16,7 @@ use quipu_engine::{Announced, Engine, Error, LogOptions, MemoryRef};
 
 use super::assets::{NAMES, Names};
 use super::fields::Fields;
+use super::received::{ReceivedFile, ReceivedForm};
 use super::sign_in::{cookie, has_desk, put_cookie, see_other, token};
 use super::{security, shown};
 use crate::app::App;
@@ -48,15 +48,22 @@ pub(crate) struct Page {
     pub(super) path: &'static str,
     scope: Scope,
     verb: Verb,
+    /// True for a form that uploads a file.
+    has_file: bool,
 }
 
 impl Page {
     pub(super) fn get(path: &'static str, scope: Scope, verb: Verb) -> Self {
-        Self { method: Method::GET, path, scope, verb }
+        Self { method: Method::GET, path, scope, verb, has_file: false }
     }
 
     pub(super) fn post(path: &'static str, scope: Scope, verb: Verb) -> Self {
-        Self { method: Method::POST, path, scope, verb }
+        Self { method: Method::POST, path, scope, verb, has_file: false }
+    }
+
+    /// The form uploads a file.
+    pub(super) fn with_file(self) -> Self {
+        Self { has_file: true, ..self }
     }
 }
 
@@ -105,6 +112,8 @@ pub(super) struct PageContext<'a> {
     pub(super) asked: Fields,
     /// Fields of the form.
     pub(super) sent: Fields,
+    /// The file of the form.
+    pub(super) file: Option<ReceivedFile>,
     theme: Theme,
     token: String,
     signed_in: bool,
@@ -212,6 +221,7 @@ impl PageContext<'_> {
             waiting: 0,
             query: String::new(),
             done: None,
+            live: None,
         }
     }
 
@@ -302,13 +312,21 @@ pub(super) struct Frame {
     /// The content of the search field.
     pub(super) query: String,
     pub(super) done: Option<RecordedAction>,
+    /// What the page listens to, if it is not the version of the memory.
+    pub(super) live: Option<String>,
 }
 
 impl Frame {
-    /// True for pages that show what is current, and not the result of a question or of a form.
-    pub(super) fn is_live(&self) -> bool {
-        let is_result = ["ask", "search", "pack", "upkeep", "privacy"].contains(&self.place);
-        !self.user.is_empty() && self.may.read && !is_result
+    /// The event stream that the page listens to.
+    pub(super) fn live(&self) -> Option<String> {
+        let of_memory = || self.is_live().then(|| format!("{}/live?after={}", self.base, self.version));
+        self.live.clone().or_else(of_memory)
+    }
+
+    /// True for pages of an existing memory that show what is current, and not the result of a question or of a form.
+    fn is_live(&self) -> bool {
+        let is_result = ["ask", "search", "pack", "upkeep", "import", "privacy"].contains(&self.place);
+        !self.user.is_empty() && self.version > 0 && self.may.read && !is_result
     }
 }
 
@@ -361,7 +379,7 @@ pub(super) async fn answer(
         }
         Err(fault) => {
             let empty = BTreeMap::new();
-            let desk = desk(&app, &met.caller, &empty, (Fields::default(), Fields::default()), &headers, here);
+            let desk = desk(&app, &met.caller, &empty, (Fields::default(), ReceivedForm::default()), &headers, here);
             let frame = desk.frame(shown::status(fault.status.as_u16()), "");
             let (message, status) = (fault.message(), fault.status.as_u16());
             match (Broken { f: frame, message, status, request_id: &met.request_id }).render() {
@@ -376,7 +394,7 @@ fn desk<'a>(
     app: &'a Arc<App>,
     caller: &'a Caller,
     path: &'a BTreeMap<String, String>,
-    (asked, sent): (Fields, Fields),
+    (asked, form): (Fields, ReceivedForm),
     headers: &HeaderMap,
     here: String,
 ) -> PageContext<'a> {
@@ -386,7 +404,8 @@ fn desk<'a>(
         caller,
         path,
         asked,
-        sent,
+        sent: form.fields,
+        file: form.file,
         theme: Theme::of(headers),
         token: token(app, headers),
         signed_in: has_desk(app, headers),
@@ -410,15 +429,18 @@ async fn run(
     }
     let (parts, body) = request.into_parts();
     let bounds = &app.options.bounds;
-    let mut sent = Bytes::new();
+    let mut form = ReceivedForm::default();
     if page.method == Method::POST {
         if !security::is_from_own_page(&parts.headers) {
             return Err(Fault::forbidden("forms are accepted from pages of this server only"));
         }
-        sent = collect_up_to(&parts, body, bounds.api_body_bytes_max, bounds.body_within).await?;
+        form = match page.has_file {
+            true => ReceivedForm::read_upload(app, &parts, body).await?,
+            false => ReceivedForm::read(app, &parts, body).await?,
+        };
     }
-    let (asked, sent) = (Fields::read(parts.uri.query().unwrap_or_default().as_bytes()), Fields::read(&sent));
-    if page.method == Method::POST && sent.get("token") != Some(token(app, &parts.headers).as_str()) {
+    let asked = Fields::read(parts.uri.query().unwrap_or_default().as_bytes());
+    if page.method == Method::POST && form.fields.get("token") != Some(token(app, &parts.headers).as_str()) {
         return Err(wrong_token());
     }
     let slot = tokio::time::timeout(bounds.verb_waits, app.verbs.clone().acquire_owned()).await;
@@ -427,7 +449,7 @@ async fn run(
     let work = tokio::task::spawn_blocking(move || {
         let _slot = slot;
         let here = parts.uri.path_and_query().map_or("/", |whole| whole.as_str()).to_owned();
-        (page.verb)(&desk(&app, &caller, &path, (asked, sent), &parts.headers, here))
+        (page.verb)(&desk(&app, &caller, &path, (asked, form), &parts.headers, here))
     });
     work.await.map_err(|_| Error::Bug("rendering a page was aborted".to_owned()))?
 }

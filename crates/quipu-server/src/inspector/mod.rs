@@ -10,9 +10,11 @@ mod frame;
 mod live;
 mod pages;
 mod plot;
+mod received;
 mod security;
 mod shown;
 mod sign_in;
+mod uploads;
 
 use std::sync::Arc;
 
@@ -25,6 +27,7 @@ use crate::app::App;
 
 pub(crate) use desks::Desks;
 pub(crate) use sign_in::{Seen, see};
+pub(crate) use uploads::Uploads;
 
 /// A router with every page.
 pub(crate) fn router() -> Router<Arc<App>> {

@@ -218,6 +218,7 @@ async fn without_a_key_only_loopback_is_listened_on() {
             keys: Arc::new(keys),
             signer: None,
             metrics: Arc::default(),
+            chat: None,
         };
         let options = ServerOptions { addr: addr.parse().unwrap(), ..ServerOptions::default() };
         let bound = Server::bind(parts, options).await;

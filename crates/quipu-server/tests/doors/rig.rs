@@ -13,8 +13,11 @@ use quipu_engine::{
     Engine, EngineParts, EngineRules, ListOptions, LogOptions, RememberOptions, Utterance, list, log, remember,
 };
 use quipu_fake_model::{FakeScript, FakeServer, Received};
+use quipu_models::language::{Endpoint, Limits, ModelUsage, Provider, RemoteModel};
 use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
-use quipu_server::{Drained, MaintenanceOptions, Placement, Server, ServerOptions, ServerParts, Upstream, Wire};
+use quipu_server::{
+    ChatModel, Drained, MaintenanceOptions, Placement, Server, ServerOptions, ServerParts, Upstream, Wire,
+};
 use quipu_testkit::{FixedClock, MemoryKeys, MemoryStore, SeededEntropy};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -122,7 +125,25 @@ impl TestServer {
 
     /// The same over an existing engine.
     pub(crate) async fn over(engine: Arc<Engine>, script: FakeScript, change: impl FnOnce(&mut ServerOptions)) -> Self {
+        Self::built(engine, FakeServer::start(script).unwrap(), change, None).await
+    }
+
+    /// A server with a chat model: the model that follows the script.
+    pub(crate) async fn chatting(script: FakeScript, limits: Limits) -> Self {
         let upstream = FakeServer::start(script).unwrap();
+        let endpoint = Endpoint { base_url: upstream.base_url(), limits, ..Endpoint::new(Provider::OpenAi, "fake") };
+        let usage = Arc::new(ModelUsage::in_memory(Arc::new(FixedClock::new())));
+        let model = RemoteModel::new("chat", endpoint, usage, Arc::new(SeededEntropy::new(4))).unwrap();
+        let chat = ChatModel { model: Arc::new(model), prompt: quipu_models::CHAT.text };
+        Self::built(engine(Arc::new(HashedNgrams::new())), upstream, |_| {}, Some(chat)).await
+    }
+
+    async fn built(
+        engine: Arc<Engine>,
+        upstream: FakeServer,
+        change: impl FnOnce(&mut ServerOptions),
+        chat: Option<ChatModel>,
+    ) -> Self {
         let mut options = options(&upstream);
         change(&mut options);
         let keys = Arc::new(keys());
@@ -133,6 +154,7 @@ impl TestServer {
             entropy: Arc::new(SeededEntropy::new(2)),
             signer: Some(Arc::new(SeededSigner)),
             metrics: Arc::default(),
+            chat,
         };
         let server = Server::bind(parts, options).await.unwrap();
         let addr = server.bound().addr;

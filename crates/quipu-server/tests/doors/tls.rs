@@ -135,6 +135,7 @@ async fn files_that_cannot_be_used_are_named() {
             entropy: Arc::new(SeededEntropy::new(2)),
             signer: None,
             metrics: Arc::default(),
+            chat: None,
         };
         let error = Server::bind(parts, options).await.err().unwrap().to_string();
         assert!(error.contains(expected), "{expected:?} is not in {error:?}");

@@ -1,7 +1,7 @@
 //! Operations that change existing items and decide reviews.
 
 use quipu_core::event::{Actor, SourceKind};
-use quipu_core::item::ReviewDecision;
+use quipu_core::item::{ReviewDecision, TaskStatus};
 use quipu_engine::erase::{EraseTarget, delete_user, delete_user_with_keys};
 use quipu_engine::fork::{chosen, pick};
 use quipu_engine::revert::{RevertOptions, Selection};
@@ -9,7 +9,7 @@ use quipu_engine::versions::EventRef;
 use quipu_engine::{
     CoreEdit, Error, PatchOptions, PromoteRequest, RecallOptions, Result, WriteRequest, close_fact, correct_fact,
     decide_review, edit_core, erase, evolve, fork, mark, merge, notes as notes_of, preview_erase, preview_revert,
-    promote, propose, recall, relay_decision, retract, revert, reword, score_fact, undo_review, write,
+    promote, propose, recall, relay_decision, retract, revert, reword, score_fact, set_task_status, undo_review, write,
 };
 use serde_json::json;
 
@@ -47,6 +47,13 @@ pub(crate) const VERBS: &[Verb] = &[
         let user = w.user();
         let (fact, memory) = (w.fact(&user)?, w.at(&user)?);
         score_fact(w.engine, memory, &fact.to_string(), 1 + w.dice.below(5) as u8).map(drop)
+    }),
+    verb("set_task_status", 8, |w| {
+        let user = w.user();
+        let tasks = quipu_engine::tasks(w.engine, &user, None, true)?;
+        let (task, memory) = (w.dice.pick(&tasks).map(|task| task.id).ok_or_else(none)?, w.at(&user)?);
+        let status = [TaskStatus::Done, TaskStatus::Active, TaskStatus::Dropped, TaskStatus::Stalled][w.dice.below(4)];
+        set_task_status(w.engine, memory, &task.to_string(), status).map(drop)
     }),
     verb("merge", 6, merges),
     verb("promote", 5, promotes),

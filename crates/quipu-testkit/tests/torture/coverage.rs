@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::verb;
 
 /// Public functions that are not called at random, with the reasons.
-const EXCEPTIONS: [(&str, &str); 18] = [
+const EXCEPTIONS: [(&str, &str); 20] = [
     ("backup::read_manifest", "reads a file; `backup::restore` calls it"),
     ("backup::write_durably", "writes a file; `backup::backup` calls it"),
     ("backup::write_privately", "writes a file; `backup::backup` and the vault call it"),
@@ -23,6 +23,8 @@ const EXCEPTIONS: [(&str, &str); 18] = [
         "verify::verify_headers",
         "works on a ledger of a store, not on an engine; tested in `quipu-encryption/tests/store/loss.rs`",
     ),
+    ("import::detect", "looks at a file; the inspector and `quipu import --find` call it"),
+    ("import::detect_inside", "looks at names of files; `import::detect` calls it"),
     ("import::each_given", "opens an archive; `ingest_given` calls it"),
     ("import::each_input", "opens a folder or an archive; `ingest` calls it"),
     ("import::read", "reads a file; `ingest` calls it"),

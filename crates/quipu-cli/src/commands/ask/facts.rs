@@ -47,6 +47,9 @@ pub(crate) fn fact(shown: &FactShown, now: Timestamp) -> String {
     let often = if fact.seen_count > 1 { format!(" · said {} times", fact.seen_count) } else { String::new() };
     let times = fact.times(now).map_or_else(String::new, |times| format!(" · {times}"));
     let mut text = format!("{}{times}{status}{often}  {}\n", fact.text, fact.id);
+    if let Some((source, question)) = &shown.asked {
+        text.push_str(&format!("    asked: “{}”  {source}\n", render::excerpt(question, 90)));
+    }
     for (source, quote) in shown.quotes.iter().take(2) {
         text.push_str(&format!("    “{}”  {source}\n", render::excerpt(quote, 90)));
     }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use quipu_engine::import::{Archive, ImportFormat};
+use quipu_engine::import::{ImportFormat, detect, detect_inside};
 use quipu_engine::{Error, Result};
 use serde::Serialize;
 
@@ -12,6 +12,10 @@ use crate::settings;
 
 /// Most entries of the folder that are looked at.
 const ENTRIES_MAX: usize = 20_000;
+
+/// Formats that are exports of another program, which somebody may want to take along.
+const EXPORTS: [ImportFormat; 5] =
+    [ImportFormat::ChatGpt, ImportFormat::Claude, ImportFormat::WhatsApp, ImportFormat::Telegram, ImportFormat::Mem0];
 
 /// An export that can be imported.
 #[derive(Debug, Serialize)]
@@ -71,54 +75,12 @@ fn downloads() -> Result<PathBuf> {
 
 /// The format of an export; `None` if it is none. A file that cannot be read is none.
 fn format_of(path: &Path) -> Option<ImportFormat> {
-    let name = path.file_name()?.to_string_lossy().to_lowercase();
-    let inside: Vec<String> = if path.is_dir() {
+    let format = if path.is_dir() {
         let entries = std::fs::read_dir(path).ok()?.take(ENTRIES_MAX).flatten();
-        entries.map(|entry| entry.file_name().to_string_lossy().to_lowercase()).collect()
-    } else if name.ends_with(".zip") {
-        let archive = Archive::open(File::open(path).ok()?).ok()?;
-        let own_name = |path: String| path.rsplit(['/', '\\']).next().unwrap_or_default().to_lowercase();
-        archive.names().into_iter().map(|(_, path)| own_name(path)).collect()
+        let inside: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        detect_inside(inside.iter().map(String::as_str))?
     } else {
-        return of_file(path, &name);
+        detect(&path.file_name()?.to_string_lossy(), File::open(path).ok()?)?
     };
-    let has = |wanted: &str| inside.iter().any(|name| name == wanted);
-    let talks = inside.iter().any(|name| name.starts_with("conversations") && name.ends_with(".json"));
-    let is_chat = |name: &String| name == "_chat.txt" || (name.ends_with(".txt") && name.contains("whatsapp"));
-    match () {
-        // Both have conversations; the other files are those of one of them.
-        () if talks && (has("users.json") || has("memories.json") || has("projects.json")) => {
-            Some(ImportFormat::Claude)
-        }
-        () if talks => Some(ImportFormat::ChatGpt),
-        () if inside.iter().any(is_chat) => Some(ImportFormat::WhatsApp),
-        () if has("result.json") => Some(ImportFormat::Telegram),
-        () => None,
-    }
-}
-
-fn of_file(path: &Path, name: &str) -> Option<ImportFormat> {
-    if name.ends_with(".txt") && name.contains("whatsapp") {
-        return Some(ImportFormat::WhatsApp);
-    }
-    let is_json = name.ends_with(".json");
-    let starts_with = |words: &[&str]| {
-        let mut start = vec![0; 4096];
-        let read = File::open(path).and_then(|mut file| std::io::Read::read(&mut file, &mut start)).unwrap_or(0);
-        let start = String::from_utf8_lossy(&start[..read]).into_owned();
-        words.iter().all(|word| start.contains(word))
-    };
-    match () {
-        () if is_json && name.starts_with("conversations") && starts_with(&["\"mapping\""]) => {
-            Some(ImportFormat::ChatGpt)
-        }
-        () if is_json && name.starts_with("conversations") && starts_with(&["\"chat_messages\""]) => {
-            Some(ImportFormat::Claude)
-        }
-        () if is_json && name.starts_with("result") && starts_with(&["\"messages\"", "\"type\""]) => {
-            Some(ImportFormat::Telegram)
-        }
-        () if is_json && name.contains("mem0") => Some(ImportFormat::Mem0),
-        () => None,
-    }
+    EXPORTS.contains(&format).then_some(format)
 }

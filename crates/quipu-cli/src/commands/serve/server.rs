@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use quipu::system::{SystemClock, SystemEntropy};
 use quipu_engine::Result;
 use quipu_engine::ports::Clock;
-use quipu_server::{Bound, Metrics, ServerOptions, ServerParts, Upstream, Wire, serve};
+use quipu_server::{Bound, ChatModel, Metrics, ServerOptions, ServerParts, Upstream, Wire, serve};
 use serde::Serialize;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -17,7 +17,7 @@ use crate::app;
 use crate::commands::demo;
 use crate::http_client::Fingerprint;
 use crate::output::Printer;
-use crate::settings::{Settings, StoreSetting, TlsArgs, TlsSetting};
+use crate::settings::{ModelRole, Settings, StoreSetting, TlsArgs, TlsSetting};
 use crate::telemetry;
 
 /// The port that clients leave out of addresses with TLS.
@@ -105,6 +105,8 @@ pub(super) fn run(settings: &Settings, printer: &Printer, args: &ServeArgs) -> R
         keys: Arc::new(app::keys(settings)?),
         signer: Some(Arc::new(app::signer(settings))),
         metrics,
+        chat: app::model(settings, &usage, ModelRole::Chat)?
+            .map(|model| ChatModel { model, prompt: quipu_models::CHAT.text }),
     };
     let shown = options.clone();
     let drained = serve(parts, options, |bound| {

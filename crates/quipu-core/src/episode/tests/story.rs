@@ -59,19 +59,19 @@ fn three_stories_are_told() {
 }
 
 const EXPECTED: &str = "\
-Tomato pots, balcony garden, basil [0-5, Mira and Jonas]
+Mira: I planted six tomato seedlings [0-5, Mira and Jonas]
   tomato pots | balcony garden | basil | sun | grandmother
   Positive 0.09, arousal 0.09, importance 2
   Mira: I planted six tomato seedlings and some basil in the big clay pots.
     The balcony faces south, so the tomatoes get sun until six in the evening.
   Jonas: My grandmother put coffee grounds in her tomato pots.
-Car door costs, neighbour, garage [6-11, Mira and Jonas]
+Mira: The repair of the car door costs 400 euros [6-11, Mira and Jonas]
   car door costs | neighbour | garage | liar | friend
   Negative -0.44, arousal 0.37, importance 4
   Jonas: I never touched your car and I hate being blamed!
   Mira: The repair of the car door costs 400 euros and it makes me sick!!
   Jonas: I'll pay for the damage by Friday, I promise.
-Museum interview, restored maps, Ghent [12-17, Mira and Jonas]
+Mira: The museum wants a restorer for old maps [12-17, Mira and Jonas]
   museum interview | restored maps | Ghent | portfolio | studies
   Positive 0.30, arousal 0.16, importance 3
   Mira: I slept well and I have news: the museum in Ghent invited me to an interview.

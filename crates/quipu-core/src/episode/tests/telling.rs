@@ -94,7 +94,7 @@ fn the_assistant_s_words_weigh_less() {
         ("user", "I planted six tomatoes on the balcony."),
     ]);
     turns[0].role = Role::Assistant;
-    assert_eq!(told(&turns).title, "user: I planted six tomatoes on the balcony");
+    assert_eq!(told(&turns).title, "I planted six tomatoes on the balcony");
 }
 
 #[test]

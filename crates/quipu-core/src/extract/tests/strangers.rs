@@ -101,3 +101,26 @@ fn news_after_actually_is_no_correction() {
     check("Actually I live in Gaia now.", &["changed user lives_in Gaia"]);
     check("Actually I live in Gaia.", &["corrects user lives_in Gaia"]);
 }
+
+#[test]
+fn what_is_nobodys_claim_is_not_one() {
+    for text in [
+        "Dai has found a woman who sings, so we're still four.",
+        "I work in millimetres.",
+        "been seeing him since feb, hinge",
+        "hes got a dog called kevin",
+        "I'd rather I did.",
+    ] {
+        let read = RULES.read(&reading(text));
+        assert!(read.facts.is_empty(), "{text}: {:?}", read.facts.iter().map(line).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_pronoun_is_nobody_of_whom_another_one_was_used() {
+    let read = |text: &str| RULES.read(&reading(text)).facts.iter().map(line).collect::<Vec<_>>();
+    let of_gareth = |text: &str| read(text).into_iter().filter(|claim| claim.starts_with("Gareth")).collect::<Vec<_>>();
+    let told = "Gareth's staying. He's finishing at one on Fridays. ";
+    assert!(of_gareth(&format!("{told}She's a veterinary nurse.")).is_empty());
+    assert_eq!(of_gareth(&format!("{told}He's a veterinary nurse.")), ["Gareth works_as veterinary nurse"]);
+}

@@ -328,6 +328,17 @@ fn told(title: &str, kind: TaskKind, news: TaskNews) -> TaskCandidate {
 }
 
 #[test]
+fn tasks_of_other_numbers_are_other_tasks() {
+    let mut world = World::new();
+    for title in ["pay invoice 12", "pay invoice 13", "pay the invoice 13", "order 4 bulbs"] {
+        world.tells("2024-01-01", told(title, TaskKind::Task, TaskNews::Opened));
+    }
+    let mut titles: Vec<&str> = world.memory.items().tasks().map(|task| task.title.as_str()).collect();
+    titles.sort_unstable();
+    assert_eq!(titles, ["order 4 bulbs", "pay invoice 12", "pay invoice 13"]);
+}
+
+#[test]
 fn a_problem_gathers_attempts_until_it_is_done() {
     let mut world = World::new();
     let tried = |approach: &str, outcome: &str, successful| TaskNews::Tried {

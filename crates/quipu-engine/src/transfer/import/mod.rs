@@ -7,6 +7,7 @@
 mod archive;
 mod batch;
 mod chop;
+mod detect;
 mod document;
 mod draft;
 mod fault;
@@ -15,6 +16,7 @@ mod folder;
 mod formats;
 
 pub use archive::Archive;
+pub use detect::{detect, detect_inside};
 pub use formats::{locomo, longmemeval};
 mod inputs;
 mod lines;

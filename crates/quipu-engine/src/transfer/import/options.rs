@@ -1,5 +1,6 @@
 //! Options for what an input leaves open.
 
+use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -50,6 +51,17 @@ impl FromStr for Zone {
             let quoted = name::quote(text);
             Refusal::invalid(format!("{quoted} is no time zone; give one such as Europe/Lisbon, UTC or +02:00"))
         })
+    }
+}
+
+impl fmt::Display for Zone {
+    /// As `FromStr` parses it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0.iana_name(), self.0.to_fixed_offset()) {
+            (Some(name), _) => f.write_str(name),
+            (None, Ok(offset)) => write!(f, "{offset}"),
+            (None, Err(_)) => f.write_str("UTC"),
+        }
     }
 }
 

@@ -3,14 +3,15 @@
 use axum::http::Method;
 use data_encoding::BASE64;
 use quipu_engine::export::{ExportFormat, export};
-use quipu_engine::import::{DateOrder, ImportFormat, ReadOptions, Zone};
+use quipu_engine::import::DateOrder;
 use quipu_engine::ports::{Scope, Signer};
-use quipu_engine::{Error, IngestOptions, IngestReport, bundle, ingest_given};
+use quipu_engine::{Error, IngestReport, bundle};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::fault::Fault;
 use super::frame::{Answered, Call, Route, parsed, schema};
+use crate::imports::{self, ImportChoices};
 
 /// Content types of an export besides JSON: Markdown, and a bundle, which is JSON Lines.
 const KINDS: &[&str] = &["text/markdown", "application/jsonl"];
@@ -147,37 +148,27 @@ fn imported(call: &Call<'_>, asked: Import) -> Result<Imported, Fault> {
         let text = String::from_utf8(bytes).map_err(|_| Fault::invalid("a bundle is text").at("text"))?;
         return taken_up(call, &user, &text, asked.dry_run);
     }
-    let format: ImportFormat = parsed(&asked.format, "format")?;
-    if format == ImportFormat::Mbox && asked.mine {
-        return Err(Fault::invalid("e-mail is by many people: omit `mine`").at("mine"));
-    }
-    let zone: Option<Zone> = asked.timezone.as_deref().map(|zone| parsed(zone, "timezone")).transpose()?;
-    let date_order = asked.date_order.map(|order| match order {
-        OrderIn::Dmy => DateOrder::DayFirst,
-        OrderIn::Mdy => DateOrder::MonthFirst,
-    });
-    let options = IngestOptions {
-        dry_run: asked.dry_run,
-        conversation: asked.conversation,
-        extract: !asked.words_only,
+    let choices = ImportChoices {
         own_words: asked.mine,
-        into: Some(user.clone()),
-        default_user: user,
-        read: ReadOptions { timezone: zone, date_order, ..ReadOptions::default() },
+        words_only: asked.words_only,
+        conversation: asked.conversation,
+        timezone: asked.timezone.as_deref().map(|zone| parsed(zone, "timezone")).transpose()?,
+        date_order: asked.date_order.map(|order| match order {
+            OrderIn::Dmy => DateOrder::DayFirst,
+            OrderIn::Mdy => DateOrder::MonthFirst,
+        }),
+        ..ImportChoices::of(parsed(&asked.format, "format")?)
     };
-    let name = asked.name.as_deref().unwrap_or("upload");
-    let (report, fault) = ingest_given(call.engine, format, (name, &bytes), &options, &mut |_| {});
-    let Some(fault) = fault else { return Ok(Imported::Read(Box::new(report))) };
-    let recorded: u64 = report.conversations.iter().map(|part| part.new).sum();
-    if recorded == 0 || asked.dry_run {
-        return Err(fault.into());
+    choices.check().map_err(|error| Fault::from(error).at("mine"))?;
+    let file = (asked.name.as_deref().unwrap_or("upload"), bytes.as_slice());
+    if asked.dry_run {
+        return Ok(Imported::Read(Box::new(imports::preview(call.engine, &user, &choices, file)?)));
     }
-    // The error must mention the part that was recorded.
-    let reference = &report.reference;
-    let told = format!(
-        "{fault}. What came before is recorded ({recorded}); a revert of the source {reference:?} takes it back"
-    );
-    Err(Error::Invalid(told).into())
+    match imports::import(call.engine, &user, &choices, file, &mut |_| {}) {
+        (Some(report), None) => Ok(Imported::Read(Box::new(report))),
+        (_, Some(fault)) => Err(fault.into()),
+        (None, None) => Err(Error::Bug("an import ended without a report".to_owned()).into()),
+    }
 }
 
 fn taken_up(call: &Call<'_>, user: &quipu_core::id::UserId, text: &str, dry_run: bool) -> Result<Imported, Fault> {

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -43,10 +44,12 @@ pub(super) fn left_at(headers: &HeaderMap) -> Result<Option<Seq>, Fault> {
 }
 
 /// What a stream carries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 enum Content {
     Events,
     Version,
+    /// How often something changed that a page shows.
+    Steps(Arc<AtomicU64>),
 }
 
 struct Live {
@@ -67,6 +70,16 @@ pub(crate) async fn version_stream(app: &Arc<App>, user: UserId, after: Seq) -> 
     begin(app, user, after, Content::Version, VERSION_ALIVES).await
 }
 
+/// As [`version_stream`], for how often something else than the memory has changed, such as an import that runs.
+pub(crate) async fn step_stream(
+    app: &Arc<App>,
+    user: UserId,
+    after: Seq,
+    steps: Arc<AtomicU64>,
+) -> Result<Response, Fault> {
+    begin(app, user, after, Content::Steps(steps), VERSION_ALIVES).await
+}
+
 /// Streams all events after a position, then new ones as they are recorded, until the client or the server ends it.
 pub(super) async fn events(app: &Arc<App>, user: UserId, after: Seq) -> Result<Response, Fault> {
     begin(app, user, after, Content::Events, u32::MAX).await
@@ -76,7 +89,7 @@ async fn begin(app: &Arc<App>, user: UserId, after: Seq, content: Content, alive
     let place = app.streams.clone().try_acquire_owned();
     let place = place.map_err(|_| Fault::busy(Duration::from_secs(10)))?;
     // A missing memory is reported before the stream begins.
-    next(app.engine.clone(), user.clone(), after, content).await?;
+    next(app.engine.clone(), user.clone(), after, content.clone()).await?;
     let live = Live { app: app.clone(), user, after, quiet: 0, content, alives, is_over: false, _place: place };
     let body = Body::from_stream(stream::unfold(live, |live| async { live.step().await }));
     let headers = [
@@ -91,7 +104,7 @@ impl Live {
     async fn step(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
         let mut stopping = self.app.stopping.subscribe();
         while !self.is_over && !*stopping.borrow() {
-            match next(self.app.engine.clone(), self.user.clone(), self.after, self.content).await {
+            match next(self.app.engine.clone(), self.user.clone(), self.after, self.content.clone()).await {
                 Err(error) => {
                     self.is_over = true;
                     let told = serde_json::json!({"error": error.to_string()});
@@ -129,12 +142,18 @@ fn written(entries: &[LogEntry]) -> String {
 
 /// What comes after a position and the position it leads to; `None` if there is nothing yet.
 async fn next(engine: Arc<Engine>, user: UserId, after: Seq, content: Content) -> Result<Option<(Seq, String)>, Error> {
+    let told = move |now: Seq| (now != after).then(|| (now, format!("id: {now}\nevent: version\ndata: {now}\n\n")));
+    if let Content::Steps(steps) = &content {
+        return Ok(told(steps.load(Ordering::SeqCst)));
+    }
     let work = move || {
         let version = versions::version(&engine, &user)?;
-        if content == Content::Version {
-            return Ok(
-                (version != after).then(|| (version, format!("id: {version}\nevent: version\ndata: {version}\n\n")))
-            );
+        if matches!(content, Content::Version) {
+            // Without an open memory, every look would ask the store.
+            if version == 0 {
+                return Err(Error::NotFound(format!("there is no user {user}")));
+            }
+            return Ok(told(version));
         }
         if version <= after {
             return Ok(None);

@@ -30,7 +30,7 @@ use axum::routing::{MethodFilter, on};
 
 use crate::app::App;
 
-pub(crate) use live::version_stream;
+pub(crate) use live::{step_stream, version_stream};
 pub(super) use openapi::{document, shown_document};
 
 /// Every route of the API.

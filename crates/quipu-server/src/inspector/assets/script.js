@@ -100,8 +100,8 @@ const listen = () => {
   stream = new EventSource(live.replace(/after=.*/, `after=${seen}`));
   stream.addEventListener("version", (event) => {
     seen = Number(event.data);
-    clearTimeout(soon);
-    soon = setTimeout(heard, 400);
+    // Once for the versions of a moment, also while new ones keep coming.
+    soon ||= setTimeout(() => { soon = 0; heard(); }, 400);
   });
 };
 if (live) {
@@ -117,5 +117,14 @@ for (const all of document.querySelectorAll("[data-all]")) {
   all.closest("label").hidden = false;
   all.addEventListener("change", () => {
     for (const one of all.form.querySelectorAll('input[name="item"]')) one.checked = all.checked;
+  });
+}
+
+// Says that a file is too large before it is sent.
+for (const file of document.querySelectorAll("[data-most]")) {
+  file.addEventListener("change", () => {
+    const over = file.files[0]?.size > Number(file.dataset.most);
+    file.setCustomValidity(over ? "This file is too large: upload the conversations.json of the export by itself." : "");
+    file.reportValidity();
   });
 }

@@ -4,7 +4,7 @@ use askama::Template;
 use jiff::Timestamp;
 use quipu_core::event::SourceKind;
 use quipu_core::id::{ItemId, ItemKind, UserId};
-use quipu_core::item::{Fact, FactStatus};
+use quipu_core::item::{Fact, FactStatus, Task};
 use quipu_core::items::figure;
 use quipu_core::items::times;
 use quipu_core::recall::TimeExpression;
@@ -13,13 +13,14 @@ use quipu_engine::ready_made::FactIn;
 use quipu_engine::versions::When;
 use quipu_engine::{
     FactOptions, ItemView, WriteRequest, close_fact, correct_fact, facts, get, history, look, mark, retract,
-    score_fact, why, write,
+    score_fact, tasks, why, write,
 };
 use serde_json::Value;
 
 use super::super::frame::{Frame, Page, PageContext, PageResult, base, page, parsed};
 use super::super::plot::{self, Lane, Reading};
 use super::super::shown;
+use super::tasks::{SettleButton, is_open, settle_button};
 use super::timeline::{TimelineLine, line};
 use crate::http::Fault;
 
@@ -70,6 +71,8 @@ struct ItemPage {
     object: Option<String>,
     score: Option<u8>,
     can_retract: bool,
+    /// For a task.
+    settle: Option<SettleButton>,
     is_source: bool,
     neighbours: Vec<(&'static str, Quoted)>,
     known: String,
@@ -221,6 +224,15 @@ fn item(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let is_source = matches!(found.kind, ItemKind::Turn | ItemKind::Entry | ItemKind::Document | ItemKind::Import);
     let fact: Option<Fact> =
         (found.kind == ItemKind::Fact).then(|| serde_json::from_value(found.item.clone()).ok()).flatten();
+    let settle = match found.kind {
+        ItemKind::Task => serde_json::from_value::<Task>(found.item.clone()).ok().map(|task| {
+            let open = tasks(desk.engine, &user, None, false)?;
+            let is_retracted = is_open(&task) && open.iter().all(|one| one.id != task.id);
+            Ok::<_, Fault>(settle_button(&task, is_retracted))
+        }),
+        _ => None,
+    };
+    let settle = settle.transpose()?.flatten();
     let mut quotes: Vec<Quoted> = found.quotes.iter().map(|(id, words)| quoted(desk, &user, *id, words)).collect();
     let mut fields =
         fact.as_ref().map_or_else(|| own_fields(found.kind, &found.item), |fact| fields_of_fact(fact, &f.base));
@@ -269,6 +281,7 @@ fn item(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
         json: serde_json::to_string_pretty(&found.item).unwrap_or_default(),
         object: fact.as_ref().filter(|_| can_edit).map(|fact| fact.object.clone()),
         score: fact.as_ref().and_then(|fact| fact.user_fact_score),
+        settle,
         can_retract: is_open && !is_source && !matches!(found.kind, ItemKind::Review | ItemKind::Truth),
         is_source,
         neighbours,

@@ -7,11 +7,12 @@ mod conflicts;
 mod core;
 mod erase;
 mod home;
+mod import;
 mod item;
-mod life;
 mod memories;
 mod overview;
 mod pack;
+mod people;
 mod privacy;
 mod review;
 mod search;
@@ -32,6 +33,7 @@ pub(super) fn all() -> Vec<Page> {
         item::pages(),
         core::pages(),
         topics::pages(),
+        people::pages(),
         tasks::pages(),
         sessions::pages(),
         timeline::pages(),
@@ -41,6 +43,7 @@ pub(super) fn all() -> Vec<Page> {
         search::pages(),
         pack::pages(),
         admin::upkeep::pages(),
+        import::pages(),
         privacy::pages(),
         erase::pages(),
         admin::metrics::pages(),

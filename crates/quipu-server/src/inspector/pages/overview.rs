@@ -16,6 +16,7 @@ use quipu_engine::{
 use super::super::frame::{Frame, Page, PageContext, PageResult, page};
 use super::super::plot;
 use super::super::shown;
+use super::tasks::{SettleButton, settle_button};
 use crate::http::Fault;
 
 /// Points of the growth curve by the time of recording.
@@ -64,6 +65,7 @@ struct DueRow {
     title: String,
     when: String,
     is_over: bool,
+    settle: Option<SettleButton>,
 }
 
 /// What is right or wrong with the memory: a tone and a sentence.
@@ -181,6 +183,7 @@ fn due(desk: &PageContext<'_>, user: &UserId) -> Result<Vec<DueRow>, Fault> {
         title: task.title.clone(),
         when: shown::distance(due, now),
         is_over: shown::days_until(due, now) < 0,
+        settle: settle_button(task, false),
     };
     Ok(dated.into_iter().take(TASKS_MAX).map(row).collect())
 }

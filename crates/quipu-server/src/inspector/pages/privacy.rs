@@ -6,7 +6,7 @@ use quipu_engine::erase::{UserErasure, delete_user_with_keys};
 use quipu_engine::export::{ExportFormat, export};
 use quipu_engine::log::erasures;
 use quipu_engine::ports::Scope;
-use quipu_engine::{Announced, Announcement, MemoryRef, announce_deletion};
+use quipu_engine::{Announced, Announcement, Error, MemoryRef, announce_deletion};
 
 use super::super::frame::{Frame, Page, PageContext, PageResult, page, parsed};
 use super::super::shown;
@@ -90,6 +90,10 @@ fn deleted(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     if desk.sent.get("name") != Some(user.as_str()) {
         return Err(Fault::invalid(format!("nothing was deleted: to delete this memory, type its name, {user}")));
+    }
+    if desk.app.uploads.is_importing(&user) {
+        let busy = "a file is being imported into this memory, which would make it again: wait until it is done";
+        return Err(Error::Conflict(busy.to_owned()).into());
     }
     let announced = announce_deletion(desk.engine, &desk.app.keys, &user, desk.sent.get("confirm"))?;
     let operation = |memory: MemoryRef<'_>| delete_user_with_keys(desk.engine, &desk.app.keys, memory);

@@ -1,11 +1,14 @@
 //! What a person does first: the front page, finding and correcting memories, days, tasks, sessions, and live pages.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use quipu_core::event::SourceKind;
 use quipu_core::id::UserId;
 use quipu_engine::ports::Scope;
 use quipu_engine::{FactOptions, facts};
+use quipu_fake_model::{FakeScript, Fault, Repetition};
+use quipu_models::language::Limits;
 use serde_json::json;
 
 use super::{OWN, rig};
@@ -69,6 +72,30 @@ async fn the_timeline_has_the_days_on_which_it_was_said() {
     let recorded = rig.page("/ui/u/ines/timeline?by=recorded", &[]).await.html();
     assert!(!recorded.contains("<h2>1 Mar 2024</h2>") && recorded.contains("/events/1\""), "{recorded}");
     assert_eq!(rig.page("/ui/u/ines/timeline?until=someday", &[]).await.status, 400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_day_of_thousands_is_on_several_pages() {
+    let rig = rig().await;
+    let tasks: Vec<_> = (0..300).map(|number| json!({"title": format!("errand number {number}")})).collect();
+    for part in tasks.chunks(40) {
+        rig.claims("ines", &json!({ "tasks": part }).to_string(), SourceKind::UserSaid);
+    }
+    let (mut path, mut seen, mut pages) = ("/ui/u/ines/timeline".to_owned(), BTreeSet::new(), 0);
+    loop {
+        let page = rig.page(&path, &[]).await.html();
+        let lines = page.split("class=\"what\" href=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
+        let lines: Vec<String> = lines.collect();
+        assert!(!lines.is_empty() && lines.len() <= 120, "{} on {path}", lines.len());
+        let before = seen.len();
+        seen.extend(lines.iter().cloned());
+        assert_eq!(seen.len() - before, lines.len(), "nothing is shown twice");
+        assert_eq!(page.contains(", continued</h2>"), pages > 0, "{path}");
+        pages += 1;
+        let Some((before, _)) = page.split_once("\">Earlier</a>") else { break };
+        path = before.rsplit_once("href=\"").unwrap().1.replace("&amp;", "&").replace("&#38;", "&");
+    }
+    assert!(seen.len() >= 300 && pages >= 3, "{} lines on {pages} pages", seen.len());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -190,6 +217,140 @@ async fn a_question_is_answered_with_its_source_or_not_at_all() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_task_is_ticked_off_opened_again_and_both_can_be_undone() {
+    let rig = rig().await;
+    let tasks = json!({"tasks": [{"title": "renew the passport", "due": "2020-01-02T00:00:00Z"}, {"title": "sing"}]});
+    rig.claims("ines", &tasks.to_string(), SourceKind::UserSaid);
+    let user = UserId::parse("ines").unwrap();
+    let open = || {
+        let open = quipu_engine::tasks(&rig.engine, &user, None, false).unwrap();
+        open.iter().map(|task| task.title.clone()).collect::<Vec<_>>()
+    };
+    let id = quipu_engine::tasks(&rig.engine, &user, None, false).unwrap()[0].id.to_string();
+    let token = rig.token(&[]).await;
+    let send = async |fields: &[(&str, &str)]| {
+        let fields = [&[("token", token.as_str()), ("task", id.as_str())], fields].concat();
+        rig.form("/ui/u/ines/tasks", &[OWN], &fields).await
+    };
+    let front = rig.page("/ui/u/ines", &[]).await.html();
+    let waits = between(&front, "id=\"waits\"", "</section>");
+    assert!(waits.contains("aria-label=\"Done: renew the passport\"") && waits.contains(&id), "{waits}");
+    // From the front page, and back to it.
+    let to = send(&[("action", "done"), ("back", "overview")]).await.sent_to();
+    assert_eq!(open(), ["sing"]);
+    let page = rig.page(&to, &[]).await.html();
+    assert!(!between(&page, "id=\"waits\"", "</section>").contains("passport"), "{page}");
+    let undo = between(&page, "/revert?events=", "\"").to_owned();
+    assert!(rig.page(&format!("/ui/u/ines/revert?events={undo}"), &[]).await.html().contains("What would change"));
+    rig.form("/ui/u/ines/revert", &[OWN], &[("token", &token), ("events", &undo)]).await.sent_to();
+    assert_eq!(open().len(), 2, "the undo opened it again");
+    // On the page of the tasks.
+    let to = send(&[("action", "done")]).await.sent_to();
+    assert!(to.starts_with("/ui/u/ines/tasks?done="), "{to}");
+    assert!(!rig.page(&to, &[]).await.html().contains("data-focus>renew"));
+    let again = send(&[("action", "done")]).await;
+    assert!(again.status == 422 && again.text().contains("ticked off already"), "{}", again.text());
+    let all = rig.page("/ui/u/ines/tasks?all=1", &[]).await.html();
+    assert!(all.contains("aria-label=\"Reopen: renew the passport\"") && all.contains("Done: sing"), "{all}");
+    assert!(rig.page(&format!("/ui/u/ines/items/{id}"), &[]).await.html().contains("value=\"reopen\""));
+    let to = send(&[("action", "reopen"), ("back", "all")]).await.sent_to();
+    assert!(to.starts_with("/ui/u/ines/tasks?all=1&done="), "{to}");
+    assert!(rig.page(&to, &[]).await.html().contains("Undo…"));
+    assert_eq!(open().len(), 2);
+    // What cannot be done says so, and a retracted task has no button.
+    assert_eq!(send(&[("action", "burn")]).await.status, 400);
+    assert_eq!(rig.form("/ui/u/ines/tasks", &[OWN], &[("token", &token), ("action", "done")]).await.status, 400);
+    rig.form(&format!("/ui/u/ines/items/{id}/retract"), &[OWN], &[("token", &token)]).await.sent_to();
+    let all = rig.page("/ui/u/ines/tasks?all=1", &[]).await.html();
+    assert!(!all.contains("Done: renew") && all.contains(">retracted<"), "{all}");
+    let refused = send(&[("action", "done")]).await;
+    assert!(refused.status == 422 && refused.text().contains("is retracted"), "{}", refused.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_are_in_groups_with_what_is_known_of_each() {
+    let rig = rig().await;
+    assert!(rig.page("/ui/u/nobody/people", &[]).await.html().contains("Nobody yet"));
+    let told = json!({"facts": [
+        {"predicate": "sibling", "object": "Ana", "qualifiers": {"relation": "sister"}},
+        {"predicate": "friend", "object": "Rui"},
+        {"predicate": "partner", "object": "Noor"},
+        {"subject": "Ana", "predicate": "lives_in", "object": "Lagos"},
+        {"subject": "Ana", "predicate": "partner", "object": "Tiago"},
+        {"predicate": "likes", "object": "sailing with Ana"},
+        {"predicate": "likes", "object": "bananas"},
+    ]});
+    rig.claims("ines", &told.to_string(), SourceKind::UserSaid);
+    let page = rig.page("/ui/u/ines/people", &[]).await.html();
+    let family = between(&page, "aria-label=\"Family\"", "</section>");
+    for part in [">Ana</h3>", ">sister</a>", "Lagos", "Tiago", "sailing with Ana", "/items/fact_"] {
+        assert!(family.contains(part), "{part}: {family}");
+    }
+    assert!(!family.contains("Rui") && !page.contains("bananas"), "{page}");
+    let others = between(&page, "aria-label=\"Others who came up\"", "</section>");
+    assert!(others.contains(">Tiago</h3>") && !others.contains(">Ana</h3>"), "{others}");
+    let order = ["Partner", "Family", "Friends and neighbours", "Others who came up"];
+    let places =
+        order.map(|name| page.find(&format!("aria-label=\"{name}\"")).unwrap_or_else(|| panic!("{name}: {page}")));
+    assert!(places.is_sorted(), "{places:?}");
+    // Somebody else in the place of a partner: what was so once is told as such.
+    rig.claims("ines", r#"{"facts": [{"predicate": "partner", "object": "Bela"}]}"#, SourceKind::UserSaid);
+    let page = rig.page("/ui/u/ines/people", &[]).await.html();
+    let partner = between(&page, "aria-label=\"Partner\"", "</section>");
+    assert!(partner.contains(">Bela</h3>") && !partner.contains(">Noor</h3>"), "{partner}");
+    assert!(page.contains(">Noor</h3>") && page.contains("What was so once"), "{page}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_answers_on_request_from_what_it_is_given() {
+    let said = "You live in <b>Porto</b> [1].";
+    let rig = TestServer::chatting(FakeScript::saying(said), Limits::default()).await;
+    rig.told("ines", "I live in Porto.").await;
+    let page = rig.page("/ui/u/ines/ask?q=Where+do+I+live%3F", &[]).await.html();
+    assert!(page.contains("Ask openai/fake</button>") && !page.contains("class=\"answer\""), "{page}");
+    assert_eq!(rig.upstream.requests(), 0, "nothing is asked by looking");
+    let (token, version) = (rig.token(&[]).await, rig.get("/memory/ines").await.ok()["version"].clone());
+    let fields = [("token", token.as_str()), ("q", "Where do I live?")];
+    let page = rig.form("/ui/u/ines/ask", &[OWN], &fields).await.html();
+    let answer = between(&page, "id=\"model\"", "</section>");
+    assert!(answer.contains("You live in &#60;b&#62;Porto") && answer.contains("openai/fake, "), "{answer}");
+    let given = between(answer, "<ol class=\"given\">", "</ol>");
+    assert!(given.contains("Porto") && given.contains("/items/"), "{given}");
+    assert!(between(&page, "id=\"verdict\"", "</section>").contains("Porto"), "what memory has stays beside it");
+    let sent = String::from_utf8_lossy(&rig.last_sent().body).into_owned();
+    assert!(sent.contains("Where do I live?") && sent.contains("I live in Porto"), "{sent}");
+    assert_eq!(rig.upstream.requests(), 1);
+    assert_eq!(rig.get("/memory/ines").await.ok()["version"], version, "the answer is not recorded");
+    assert_eq!(rig.form("/ui/u/ines/ask", &[OWN], &[("token", &token)]).await.status, 400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_is_down_is_told_as_such_and_memory_still_answers() {
+    let limits = Limits { attempts_max: 1, backoff: Duration::from_millis(1), ..Limits::default() };
+    let script = FakeScript::saying("never").with(Fault::Unavailable500, Repetition::Always);
+    let rig = TestServer::chatting(script, limits).await;
+    rig.told("ines", "I live in Porto.").await;
+    let token = rig.token(&[]).await;
+    let fields = [("token", token.as_str()), ("q", "Where do I live?")];
+    let page = rig.form("/ui/u/ines/ask", &[OWN], &fields).await.html();
+    let answer = between(&page, "id=\"model\"", "</section>");
+    assert!(answer.contains("openai/fake gave no answer: ") && answer.contains("quipu doctor"), "{answer}");
+    assert!(!answer.contains("never") && answer.contains("Ask it again"), "{answer}");
+    assert!(between(&page, "id=\"verdict\"", "</section>").contains("Porto"), "{page}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_model_the_page_says_how_to_have_one() {
+    let rig = rig().await;
+    rig.told("ines", "I live in Porto.").await;
+    let page = rig.page("/ui/u/ines/ask?q=Where+do+I+live%3F", &[]).await.html();
+    assert!(page.contains("[models.chat]") && !page.contains("What a model answers"), "{page}");
+    let token = rig.token(&[]).await;
+    let refused = rig.form("/ui/u/ines/ask", &[OWN], &[("token", &token), ("q", "Where?")]).await;
+    assert!(refused.status == 503 && refused.text().contains("[models.chat]"), "{}", refused.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_open_page_hears_of_new_versions_and_of_nothing_else() {
     let rig = rig().await;
     rig.told("ines", "I live in Porto.").await;
@@ -210,6 +371,21 @@ async fn an_open_page_hears_of_new_versions_and_of_nothing_else() {
     let told: u64 = between(&seen, "data: ", "\n").parse().unwrap();
     assert!(told > 1 && told <= version, "{seen}");
     assert_eq!(rig.page("/ui/u/a%20b%2Fc/live", &[]).await.status, 400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_listens_to_a_memory_that_does_not_exist() {
+    let rig = rig().await;
+    rig.told("ines", "I live in Porto.").await;
+    let absent = rig.page("/ui/u/nobody/live?after=0", &[]).await;
+    assert_eq!(absent.status, 404, "{}", absent.text());
+    assert!(absent.text().contains("there is no user nobody"), "{}", absent.text());
+    assert!(!rig.page("/ui/u/nobody", &[]).await.html().contains("data-live"), "its page does not ask");
+    // A stream of a memory that is deleted meanwhile ends.
+    let mut response = rig.client.get(rig.url("/ui/u/ines/live?after=0")).send().await.unwrap();
+    quipu_engine::erase::delete_user(&rig.engine, &UserId::parse("ines").unwrap()).unwrap();
+    let ended = async { while response.chunk().await.unwrap().is_some() {} };
+    tokio::time::timeout(Duration::from_secs(30), ended).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

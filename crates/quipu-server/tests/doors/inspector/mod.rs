@@ -2,6 +2,7 @@
 
 mod doors;
 mod front;
+mod importing;
 pub(crate) mod pages;
 
 use quipu_fake_model::FakeScript;

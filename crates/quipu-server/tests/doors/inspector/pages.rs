@@ -8,7 +8,7 @@ use super::{OWN, rig};
 use crate::rig::TestServer;
 
 /// The paths of all pages of a user that need no further parameters.
-pub(crate) const OF_A_USER: [&str; 23] = [
+pub(crate) const OF_A_USER: [&str; 25] = [
     "",
     "/memories",
     "/memories?kind=said",
@@ -19,6 +19,7 @@ pub(crate) const OF_A_USER: [&str; 23] = [
     "/core",
     "/core?path=/location/current",
     "/topics",
+    "/people",
     "/tasks?all=1",
     "/sessions",
     "/timeline",
@@ -31,6 +32,7 @@ pub(crate) const OF_A_USER: [&str; 23] = [
     "/search?q=where",
     "/pack?q=where",
     "/upkeep",
+    "/import",
     "/privacy",
 ];
 

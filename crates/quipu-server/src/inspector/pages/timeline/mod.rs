@@ -1,5 +1,7 @@
 //! The timeline by the time recorded: events by day, what each did, and reverting events after a preview.
 
+mod life;
+
 use askama::Template;
 use quipu_core::difference::{Difference, ItemChange};
 use quipu_core::id::{ItemId, Seq, UserId};
@@ -93,7 +95,7 @@ struct Timeline {
 fn timeline(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     // A part of the ledger, or one source of it, is about events; without one, a life is by days.
     if ["by", "before", "source"].iter().all(|name| desk.asked.get(name).is_none()) {
-        return super::life::life(desk);
+        return life::life(desk);
     }
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Timeline", "timeline")?;
