@@ -11,6 +11,7 @@
 mod keyring;
 mod ledger;
 mod master;
+mod pieces;
 mod rotation;
 mod seal;
 mod store;

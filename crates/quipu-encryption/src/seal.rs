@@ -8,6 +8,8 @@ use quipu_core::ledger::{Salt, SealedChange};
 use quipu_engine::ports::{Entropy, StoreError, UserKeyId, VectorKey};
 use zeroize::Zeroizing;
 
+use crate::pieces;
+
 pub(crate) const KEY_BYTES: usize = 32;
 pub(crate) const NONCE_BYTES: usize = 24;
 const KEY_ID_BYTES: usize = 8;
@@ -15,7 +17,9 @@ const KEY_ID_BYTES: usize = 8;
 /// First byte of a sealed change. The payload of a change is a JSON object, so it never starts like this.
 const CHANGE_FORM: u8 = 1;
 /// First bytes of a sealed blob.
-const BLOB_FORM: &[u8; 8] = b"qpseal01";
+const BLOB_FORM: &[u8; 8] = b"qpseal02";
+/// First bytes of a blob that earlier versions sealed as one piece.
+const BLOB_FORM_WHOLE: &[u8; 8] = b"qpseal01";
 
 /// Which parts of a change a sealed change holds: its second byte, inside the seal.
 const PAYLOAD_ONLY: u8 = 0;
@@ -88,7 +92,7 @@ pub(crate) fn key_of_change(change: &SealedChange) -> Option<UserKeyId> {
 
 /// The key that sealed a blob; `None` if the blob is not sealed.
 pub(crate) fn key_of_blob(blob: &[u8]) -> Option<UserKeyId> {
-    let rest = blob.strip_prefix(BLOB_FORM)?;
+    let rest = blob.strip_prefix(BLOB_FORM).or_else(|| blob.strip_prefix(BLOB_FORM_WHOLE))?;
     rest.first_chunk::<KEY_ID_BYTES>().copied()
 }
 
@@ -99,8 +103,10 @@ fn first_8(salt: &Salt) -> UserKeyId {
 }
 
 impl UserKey {
-    fn bound_to<'a>(&'a self, kind: &'a str) -> [&'a [u8]; 4] {
-        [b"quipu sealed v1", kind.as_bytes(), self.user.as_str().as_bytes(), &self.id]
+    /// What a seal is bound to.
+    fn bound<'a>(&'a self, kind: &'a str, parts: &'a [Vec<u8>]) -> Vec<&'a [u8]> {
+        let all: [&[u8]; 4] = [b"quipu sealed v1", kind.as_bytes(), self.user.as_str().as_bytes(), &self.id];
+        all.into_iter().chain(parts.iter().map(Vec::as_slice)).collect()
     }
 
     /// Seals a change: the salt holds the key's id and the nonce, the bytes the sealed salt and payload. An erased change
@@ -148,7 +154,7 @@ impl UserKey {
         })
     }
 
-    /// Seals a blob.
+    /// Seals a blob, in [pieces](crate::pieces).
     pub(crate) fn seal_blob(
         &self,
         kind: BlobKind<'_>,
@@ -157,20 +163,24 @@ impl UserKey {
     ) -> Result<Vec<u8>, StoreError> {
         let nonce = fresh_nonce(entropy);
         let (name, parts) = kind.bound();
-        let mut sealed = [BLOB_FORM.as_slice(), &self.id, &nonce].concat();
-        sealed.extend(self.encrypt(&nonce, name, &parts, bytes)?);
-        Ok(sealed)
+        let head = [BLOB_FORM.as_slice(), &self.id, &nonce].concat();
+        pieces::seal(&self.secret, &nonce, &joined(&self.bound(name, &parts)), head, bytes)
     }
 
     /// Opens a sealed blob; `None` if it is none of this key and kind, or was changed since.
     pub(crate) fn open_blob(&self, kind: BlobKind<'_>, sealed: &[u8]) -> Option<Vec<u8>> {
-        let (id, rest) = sealed.strip_prefix(BLOB_FORM)?.split_first_chunk::<KEY_ID_BYTES>()?;
+        let (form, rest) = sealed.split_first_chunk::<8>()?;
+        let (id, rest) = rest.split_first_chunk::<KEY_ID_BYTES>()?;
         let (nonce, rest) = rest.split_first_chunk::<NONCE_BYTES>()?;
         let (name, parts) = kind.bound();
         if *id != self.id {
             return None;
         }
-        self.decrypt(nonce, name, &parts, rest).map(|plain| plain.to_vec())
+        match form {
+            BLOB_FORM => pieces::open(&self.secret, nonce, &joined(&self.bound(name, &parts)), rest),
+            BLOB_FORM_WHOLE => self.decrypt(nonce, name, &parts, rest).map(|plain| plain.to_vec()),
+            _ => None,
+        }
     }
 
     /// The name under which a vector is stored. The vector's own key is a hash of the text, against which a guess could be
@@ -189,8 +199,7 @@ impl UserKey {
         parts: &[Vec<u8>],
         plain: &[u8],
     ) -> Result<Vec<u8>, StoreError> {
-        let bound: Vec<&[u8]> = self.bound_to(kind).into_iter().chain(parts.iter().map(Vec::as_slice)).collect();
-        encrypt(&self.secret, nonce, &bound, plain)
+        encrypt(&self.secret, nonce, &self.bound(kind, parts), plain)
     }
 
     fn decrypt(
@@ -200,8 +209,7 @@ impl UserKey {
         parts: &[Vec<u8>],
         sealed: &[u8],
     ) -> Option<Zeroizing<Vec<u8>>> {
-        let bound: Vec<&[u8]> = self.bound_to(kind).into_iter().chain(parts.iter().map(Vec::as_slice)).collect();
-        decrypt(&self.secret, nonce, &bound, sealed)
+        decrypt(&self.secret, nonce, &self.bound(kind, parts), sealed)
     }
 }
 

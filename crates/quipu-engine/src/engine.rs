@@ -230,6 +230,16 @@ impl Engine {
         self.opened(of.into(), true)
     }
 
+    /// The memory of a user, if it is open and an operation needs no more than to append to it. The store is not asked
+    /// for new events: the append fails if there are any, and is then decided again.
+    pub(crate) fn open_already(&self, of: MemoryRef<'_>) -> Option<OpenMemory> {
+        let is_any = of.version.is_none() && of.ledger.is_none();
+        let memory = is_any.then(|| self.memories.get(of.user)).flatten()?;
+        self.freshness.check(of.user, memory.level()).ok()?;
+        self.memories.disconnect_surplus(of.user);
+        Some(OpenMemory::new(memory, None))
+    }
+
     fn opened(&self, of: MemoryRef<'_>, create: bool) -> Result<OpenMemory> {
         let Some(ledger) = of.ledger else { return self.opened_any(of, create) };
         // The request names an existing ledger, so none is created.

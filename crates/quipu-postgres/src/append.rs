@@ -81,7 +81,10 @@ impl PostgresLedger {
         let control = columns.last_control();
         let mut values: Vec<Value<'_>> =
             vec![(&expected, Type::INT8), (&seq, Type::INT8), (&hash, Type::BYTEA), (&control, Type::INT8)];
-        values.extend(columns.values());
+        let has_keys = columns.has_keys() || targets.is_some();
+        values.extend(columns.event_values());
+        values.extend(columns.key_values().into_iter().filter(|_| has_keys));
+        values.extend(columns.change_values());
         let aimed = targets.map(erase::target_columns);
         let mut steps = Vec::new();
         // A control event waits for checkpoints in progress: what they store was derived before it.
@@ -89,7 +92,8 @@ impl PostgresLedger {
             steps.push(self.step(include_str!("sql/lock.sql"), []));
         }
         match &aimed {
-            None => steps.push(self.step(include_str!("sql/append.sql"), values)),
+            None if has_keys => steps.push(self.step(include_str!("sql/append.sql"), values)),
+            None => steps.push(self.step(include_str!("sql/append_unkeyed.sql"), values)),
             Some((seqs, indexes)) => {
                 values.extend([(seqs as _, Type::INT8_ARRAY), (indexes as _, Type::INT4_ARRAY)]);
                 steps.push(self.step(include_str!("sql/erase.sql"), values));

@@ -3,15 +3,20 @@
 //! A transaction is sent as a whole, with its beginning, its settings and its end, before the first answer arrives. Nothing
 //! outlives it on the server: statements have no names, and settings end with the transaction. So a pool between this
 //! program and the server may give every transaction another connection.
+//!
+//! The beginning and the settings are one message, and so is a whole transaction that reads one row by names. Statements of
+//! such messages contain their values, which are names and numbers. Payloads are always sent beside a statement, never in
+//! it, since servers log statements.
 
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use postgres_protocol::escape::escape_literal;
 use quipu_engine::ports::StoreError;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Error, Row};
+use tokio_postgres::{Client, Error, Row, SimpleQueryMessage, SimpleQueryRow as TextRow};
 
 use crate::address::Address;
 use crate::fault::Failure;
@@ -215,10 +220,18 @@ impl Database {
 
     /// Runs statements in one transaction of a user, once.
     pub(crate) fn transact(&self, access: Access, user: &str, steps: &[Step<'_>]) -> Result<Answers, Failure> {
+        self.on_connection(access, async |client| self.run(client, access, user, steps, true).await)
+    }
+
+    /// Runs something on a connection that is not used otherwise meanwhile.
+    fn on_connection<T>(
+        &self,
+        access: Access,
+        run: impl AsyncFnOnce(&Client) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         self.worker.wait(async {
             let mut pooled = self.take(access).await?;
-            let running = self.run(pooled.client()?, access, user, steps, true);
-            let ran = answered(self.answer_wait(), running).await;
+            let ran = answered(self.answer_wait(), run(pooled.client()?)).await;
             match &ran {
                 // The connections that were opened before it are likely lost as well.
                 Err(failure) if failure.is_lost() => pooled.lane.idle().clear(),
@@ -226,6 +239,38 @@ impl Database {
             }
             ran
         })
+    }
+
+    /// The first row of a statement that reads one table by names, in one message: the server runs the statements of a
+    /// message in one transaction.
+    fn row_once(&self, access: Access, user: &str, sql: &str, names: &[&str]) -> Result<Option<TextRow>, Failure> {
+        let message = [self.settings(user), filled_in(sql, names)].join(";\n");
+        self.on_connection(access, async |client| {
+            let answers = client.simple_query(&message).await.map_err(Failure::of_statement)?;
+            // The first row is that of the settings.
+            let rows = answers.into_iter().filter_map(|answer| match answer {
+                SimpleQueryMessage::Row(row) => Some(row),
+                _ => None,
+            });
+            Ok(rows.skip(1).next())
+        })
+    }
+
+    /// As [`Self::row_once`], until an answer arrives.
+    pub(crate) fn row(
+        &self,
+        access: Access,
+        user: &str,
+        doing: &str,
+        (sql, names): (&str, &[&str]),
+    ) -> Result<Option<TextRow>, StoreError> {
+        self.until_answered(access, user, doing, &mut || self.row_once(access, user, sql, names))
+    }
+
+    /// The statement that names the user of a transaction and limits its time.
+    fn settings(&self, user: &str) -> String {
+        let (statement_wait, idle_wait) = (milliseconds(self.options.statement_wait), milliseconds(IDLE_WAIT));
+        filled_in(include_str!("sql/transaction/settings.sql"), &[user, &statement_wait, &idle_wait])
     }
 
     async fn run(
@@ -240,12 +285,8 @@ impl Database {
             Access::Read | Access::Watch => include_str!("sql/transaction/begin_read.sql"),
             Access::Write => include_str!("sql/transaction/begin_write.sql"),
         };
-        let (statement_wait, idle_wait) = (milliseconds(self.options.statement_wait), milliseconds(IDLE_WAIT));
-        let settings = Step::new(
-            include_str!("sql/transaction/settings.sql"),
-            [(&user as _, Type::TEXT), (&statement_wait as _, Type::TEXT), (&idle_wait as _, Type::TEXT)],
-        );
-        let mut sent: Vec<Sent<'_>> = vec![control(client, begin), query(client, &settings)];
+        let begin = [begin.trim_end(), &self.settings(user)].join(";\n");
+        let mut sent: Vec<Sent<'_>> = vec![control(client, &begin)];
         sent.extend(steps.iter().map(|step| query(client, step)));
         if is_whole {
             // After an error of a statement this rolls back.
@@ -255,7 +296,7 @@ impl Database {
         for answer in in_order(sent).await {
             answers.push(answer.map_err(Failure::of_statement)?);
         }
-        answers.drain(..2);
+        answers.remove(0);
         answers.truncate(steps.len());
         Ok(answers)
     }
@@ -268,9 +309,19 @@ impl Database {
         doing: &str,
         steps: &[Step<'_>],
     ) -> Result<Answers, StoreError> {
+        self.until_answered(access, user, doing, &mut || self.transact(access, user, steps))
+    }
+
+    fn until_answered<T>(
+        &self,
+        access: Access,
+        user: &str,
+        doing: &str,
+        run: &mut dyn FnMut() -> Result<T, Failure>,
+    ) -> Result<T, StoreError> {
         let mut attempts = Attempts::default();
         loop {
-            match self.transact(access, user, steps) {
+            match run() {
                 Ok(answers) => return Ok(answers),
                 Err(failure) => {
                     let Some(pause) = attempts.after(&failure) else {
@@ -385,9 +436,34 @@ fn query<'a>(client: &'a Client, step: &'a Step<'a>) -> Sent<'a> {
     Box::pin(async move { client.query_typed(step.sql, &step.values).await })
 }
 
-/// A statement that begins or ends a transaction.
-fn control<'a>(client: &'a Client, sql: &'static str) -> Sent<'a> {
+/// Statements that begin or end a transaction.
+fn control<'a>(client: &'a Client, sql: &'a str) -> Sent<'a> {
     Box::pin(async move { client.batch_execute(sql).await.map(|()| Vec::new()) })
+}
+
+/// A statement with its values in it. A value is the name of a user or of a ledger, or a number.
+fn filled_in(sql: &str, values: &[&str]) -> String {
+    let mut parts = sql.trim_end().split('$');
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        // No statement has more than nine of them.
+        let value = part
+            .chars()
+            .next()
+            .and_then(|digit| digit.to_digit(10))
+            .and_then(|digit| values.get((digit as usize).checked_sub(1)?));
+        match value {
+            Some(value) => {
+                filled.push_str(&escape_literal(value));
+                filled.push_str(&part[1..]);
+            }
+            None => {
+                filled.push('$');
+                filled.push_str(part);
+            }
+        }
+    }
+    filled
 }
 
 fn milliseconds(duration: Duration) -> String {

@@ -3,15 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
+use quipu_core::event::Hash;
 use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::{BackupFile, Head, StoreError};
 use uuid::Uuid;
 
 use crate::connection::{Access, Attempts, Step};
-use crate::fault::{Failure, removed};
+use crate::fault::{Failure, malformed, removed};
 use crate::handle::PostgresLedger;
-use crate::rows::{self, Selected, event_bytes, hash, position};
+use crate::rows::{self, Selected, column, event_bytes, position};
 
 /// Events and bytes of one append of a restore.
 const APPEND_EVENTS: usize = 1024;
@@ -58,7 +59,8 @@ fn copy_events(
     let mut view = ledger.database.view(ledger.user.as_str())?;
     let answers = view.read(&[ledger.step(include_str!("sql/head.sql"), [])])?;
     let row = answers.iter().flatten().next().ok_or_else(removed)?;
-    *copied = Some(Head { seq: position(row, 0)?, hash: hash(row, 1)? });
+    let hash = Hash::from_hex(column::<&str>(row, 1)?).map_err(|_| malformed("a hash"))?;
+    *copied = Some(Head { seq: position(row, 0)?, hash });
     rows::batches(
         &ledger.key(),
         Selected::All,
@@ -101,9 +103,8 @@ pub(crate) fn read_aside(
     name: &Path,
     each: &mut dyn FnMut(SealedEvent) -> Result<(), StoreError>,
 ) -> Result<Head, StoreError> {
-    let rows = ledger.rows(include_str!("sql/head.sql"), [])?;
-    let row = rows.first().ok_or_else(|| StoreError::NotFound(format!("there is no ledger {}", name.display())))?;
-    let head = Head { seq: position(row, 0)?, hash: hash(row, 1)? };
+    let found = ledger.stored_head()?;
+    let head = found.ok_or_else(|| StoreError::NotFound(format!("there is no ledger {}", name.display())))?.head;
     let run = |steps: &[Step<'_>]| ledger.repeat(Access::Read, "read", steps);
     rows::batches(&ledger.key(), Selected::All, 1, head.seq, run, |events| {
         events.into_iter().try_for_each(&mut *each)?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use quipu_core::event::Hash;
 use quipu_core::id::UserId;
 use quipu_engine::ports::{Head, StoreError};
 use tokio_postgres::Row;
@@ -9,8 +10,7 @@ use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use crate::connection::{Access, Answers, Database, Step, Value, whose};
-use crate::fault::{Failure, removed};
-use crate::rows::{column, hash, position};
+use crate::fault::{Failure, malformed, removed};
 
 /// The `state` of a ledger that was set aside.
 pub(crate) const ASIDE: i32 = 2;
@@ -61,11 +61,38 @@ impl PostgresLedger {
 
     /// The head, unless the ledger was removed or set aside.
     pub(crate) fn live_head(&self) -> Result<Head, StoreError> {
-        let rows = self.rows(include_str!("sql/head.sql"), [])?;
-        let row = rows.first().ok_or_else(removed)?;
-        if column::<i32>(row, 2)? == ASIDE {
-            return Err(removed());
+        match self.stored_head()? {
+            Some(head) if !head.is_aside => Ok(head.head),
+            _ => Err(removed()),
         }
-        Ok(Head { seq: position(row, 0)?, hash: hash(row, 1)? })
     }
+
+    /// The head, if the ledger is there.
+    pub(crate) fn stored_head(&self) -> Result<Option<StoredHead>, StoreError> {
+        read_head(&self.database, Access::Read, "read", &self.name, &self.fence)
+    }
+}
+
+/// The head of a ledger that may be set aside.
+pub(crate) struct StoredHead {
+    pub(crate) head: Head,
+    pub(crate) is_aside: bool,
+}
+
+/// Reads the head of a ledger in one message; `None` if there is no such ledger.
+pub(crate) fn read_head(
+    database: &Database,
+    access: Access,
+    doing: &str,
+    user: &str,
+    fence: &Uuid,
+) -> Result<Option<StoredHead>, StoreError> {
+    let fence = fence.to_string();
+    let statement = (include_str!("sql/head.sql"), [user, &fence]);
+    let Some(row) = database.row(access, user, doing, (statement.0, &statement.1))? else { return Ok(None) };
+    let text = |column: usize| row.try_get(column).ok().flatten().unwrap_or_default();
+    let seq = text(0).parse().map_err(|_| malformed("a position"))?;
+    let hash = Hash::from_hex(text(1)).map_err(|_| malformed("a hash"))?;
+    let state: i32 = text(2).parse().map_err(|_| malformed("a state"))?;
+    Ok(Some(StoredHead { head: Head { seq, hash }, is_aside: state == ASIDE }))
 }

@@ -83,8 +83,7 @@ impl PostgresStore {
 
     /// Whether a ledger is there: the live one, or one that was set aside or is being built.
     fn is_kept(&self, user: &UserId, fence: Uuid) -> Result<bool, StoreError> {
-        let ledger = PostgresLedger::new(&self.database, user, fence);
-        Ok(!ledger.rows(include_str!("sql/head.sql"), [])?.is_empty())
+        Ok(PostgresLedger::new(&self.database, user, fence).stored_head()?.is_some())
     }
 
     /// Creates an empty ledger; `None` if the user has a live one and this would be another.

@@ -86,8 +86,13 @@ impl<'a> EventColumns<'a> {
         controls.filter(|(_, is_control)| **is_control).map(|(seq, _)| *seq).next()
     }
 
-    /// The values of the parameters 7 to 20.
-    pub(crate) fn values(&self) -> [Value<'_>; 14] {
+    /// Whether an event has an idempotency key.
+    pub(crate) fn has_keys(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
+    /// The values of the events: the parameters 7 to 13.
+    pub(crate) fn event_values(&self) -> [Value<'_>; 7] {
         [
             (&self.seqs, Type::INT8_ARRAY),
             (&self.ids, Type::UUID_ARRAY),
@@ -96,9 +101,17 @@ impl<'a> EventColumns<'a> {
             (&self.controls, Type::BOOL_ARRAY),
             (&self.headers, Type::BYTEA_ARRAY),
             (&self.hashes, Type::BYTEA_ARRAY),
-            (&self.keys, Type::BYTEA_ARRAY),
-            (&self.key_seqs, Type::INT8_ARRAY),
-            (&self.requests, Type::BYTEA_ARRAY),
+        ]
+    }
+
+    /// The values of the keys, which come next in statements that insert keys.
+    pub(crate) fn key_values(&self) -> [Value<'_>; 3] {
+        [(&self.keys, Type::BYTEA_ARRAY), (&self.key_seqs, Type::INT8_ARRAY), (&self.requests, Type::BYTEA_ARRAY)]
+    }
+
+    /// The values of the changes, which come last.
+    pub(crate) fn change_values(&self) -> [Value<'_>; 4] {
+        [
             (&self.change_seqs, Type::INT8_ARRAY),
             (&self.indexes, Type::INT4_ARRAY),
             (&self.bytes, Type::BYTEA_ARRAY),

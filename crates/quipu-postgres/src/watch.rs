@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use quipu_core::id::UserId;
 use quipu_engine::ports::{Head, LedgerWatch, StoreError, WatchEvent};
-use tokio_postgres::types::Type;
 use uuid::Uuid;
 
-use crate::connection::{Access, Database, Step};
-use crate::handle::ASIDE;
-use crate::rows::{column, hash, position};
+use crate::connection::{Access, Database};
+use crate::handle::{StoredHead, read_head};
 
 /// Reads the head of one ledger, on connections that are used for nothing else.
 #[derive(Debug)]
@@ -33,15 +31,11 @@ impl LedgerWatch for PostgresWatch {
         if self.is_removed {
             return Ok(WatchEvent::Removed);
         }
-        let step =
-            Step::new(include_str!("sql/head.sql"), [(&self.user as _, Type::TEXT), (&self.fence as _, Type::UUID)]);
-        let answers = self.database.repeat(Access::Watch, &self.user, "watch", &[step])?;
-        let Some(row) = answers.iter().flatten().next().filter(|row| row.try_get(2).ok() != Some(ASIDE)) else {
+        let found = read_head(&self.database, Access::Watch, "watch", &self.user, &self.fence)?;
+        let Some(StoredHead { head, is_aside: false }) = found else {
             self.is_removed = true;
             return Ok(WatchEvent::Removed);
         };
-        column::<i32>(row, 2)?;
-        let head = Head { seq: position(row, 0)?, hash: hash(row, 1)? };
         if self.seen == Some(head) {
             return Ok(WatchEvent::Same);
         }

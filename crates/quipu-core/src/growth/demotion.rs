@@ -82,7 +82,7 @@ impl GrowthContext<'_> {
         }
         let mut old = Vec::new();
         for mut versions in slots.into_values() {
-            versions.sort_by_key(|fact| (fact.valid_to, fact.last_seen, fact.id));
+            versions.sort_by_cached_key(|fact| (fact.valid_to, fact.last_seen, items.creation_order(fact.id)));
             let beyond = versions.len().saturating_sub(self.knobs.versions_kept);
             old.extend(versions[..beyond].iter().map(|fact| fact.id).filter(|id| self.may_leave(*id)));
         }

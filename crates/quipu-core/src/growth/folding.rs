@@ -41,13 +41,19 @@ impl GrowthContext<'_> {
         }
         let weight = |fact: &Fact| {
             let scored = (self.memory().marks(fact.id).pinned, fact.user_fact_score.is_some());
-            (Reverse(fact.trust), Reverse(scored), Reverse(fact.seen_count), fact.first_seen, fact.id)
+            (
+                Reverse(fact.trust),
+                Reverse(scored),
+                Reverse(fact.seen_count),
+                fact.first_seen,
+                items.creation_order(fact.id),
+            )
         };
         let named = |fact: &&Fact| self.is_named(fact.id) || fact.user_fact_score.is_some();
         groups
             .into_values()
             .filter_map(|mut alike| {
-                alike.sort_by_key(|fact| weight(fact));
+                alike.sort_by_cached_key(|fact| weight(fact));
                 let (kept, rest) = alike.split_first()?;
                 // Facts that a person pinned, rated or scored are kept, and facts of different times are different
                 // claims.
@@ -72,8 +78,9 @@ impl GrowthContext<'_> {
     }
 
     fn notes_as_one(&self, mut alike: Vec<&Note>) -> Option<GrowthProposal> {
-        alike.sort_by_key(|note| {
-            (!self.memory().marks(note.id).pinned, !note.is_agreed(), Reverse(note.votes), note.id)
+        alike.sort_by_cached_key(|note| {
+            let age = self.memory().items().creation_order(note.id);
+            (!self.memory().marks(note.id).pinned, !note.is_agreed(), Reverse(note.votes), age)
         });
         let (kept, rest) = alike.split_first()?;
         let from: Vec<&&Note> = rest.iter().filter(|note| !self.is_named(note.id)).collect();
@@ -104,7 +111,10 @@ impl GrowthContext<'_> {
         groups
             .into_values()
             .filter_map(|mut alike| {
-                alike.sort_by_key(|task| (Reverse(task.trust), Reverse(task.attempts.len()), task.created_at, task.id));
+                alike.sort_by_cached_key(|task| {
+                    let age = (task.created_at, items.creation_order(task.id));
+                    (Reverse(task.trust), Reverse(task.attempts.len()), age)
+                });
                 let (kept, rest) = alike.split_first()?;
                 // Attempts or a different due date would be lost.
                 let bare = |task: &&&Task| {

@@ -247,7 +247,9 @@ impl Room {
             kept.iter().filter(|note| !note.is_agreed() && memory.marks(note.id) == Default::default()).collect();
         let last = |note: &Note| priority::last_used(memory, note.id);
         // Importance and aging of notes are equal, so the priority depends on the last use and the hits.
-        idle.sort_by_key(|note| (Reverse(last(note)), Reverse(items.hits(note.id).hits), Reverse(note.id)));
+        idle.sort_by_cached_key(|note| {
+            (Reverse(last(note)), Reverse(items.hits(note.id).hits), Reverse(items.creation_order(note.id)))
+        });
         let weakest = idle.into_iter().map(|note| (note.id, note.text.clone())).collect();
         Self { kept: kept.len(), max, weakest }
     }

@@ -196,6 +196,23 @@ impl Items {
         self.made_by.get(&id).copied()
     }
 
+    /// Orders items as they were created: by event, within an event by kind and text. Ids are random, so they decide
+    /// only between items that are otherwise equal.
+    pub fn creation_order(&self, id: ItemId) -> impl Ord {
+        let text = self.text(id).unwrap_or_default();
+        (self.made_by(id).unwrap_or(u64::MAX), id.kind, text, id.bits)
+    }
+
+    /// Every item's id, in [order of creation](Self::creation_order).
+    pub(crate) fn ids_as_created(&self) -> Vec<ItemId> {
+        let mut all: Vec<(u64, ItemId)> = self.made_by.iter().map(|(id, seq)| (*seq, *id)).collect();
+        // Texts are looked up only within an event.
+        all.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0).then_with(|| self.creation_order(a.1).cmp(&self.creation_order(b.1)))
+        });
+        all.into_iter().map(|(_, id)| id).collect()
+    }
+
     /// Number of candidates that the gate refused.
     pub fn refused_count(&self) -> u64 {
         self.refused_count

@@ -23,7 +23,7 @@ impl Items {
         };
         let mut earlier: Vec<&Fact> =
             if is_series { self.in_slot(&fact.slot).filter(before).collect() } else { Vec::new() };
-        earlier.sort_by_key(|one| std::cmp::Reverse((one.began(), one.id)));
+        earlier.sort_by_cached_key(|one| std::cmp::Reverse((one.began(), self.creation_order(one.id))));
         earlier
     }
 }

@@ -1,7 +1,8 @@
 //! Recall: finds the passages that answer a question.
 //!
 //! Typed stages, each in its own file: `Query → Plan → Candidates → scored → selected`, with a [`Trace`] of all. Pure
-//! and deterministic: the same index, plan and query vector give the same hits, ties broken by item id.
+//! and deterministic: the same index, plan and query vector give the same hits, ties in the order in which the items
+//! were recorded.
 //!
 //! Sources are split into passages ([`limit::PASSAGE_BYTES_MAX`]); the score of an item is that of its best passage. It
 //! is a weighted sum of features ([`Weights`]), so every hit can list its contributions.

@@ -311,6 +311,7 @@ fn open_questions(memory: &Memory, hits: &[Answer]) -> Vec<(ItemId, String)> {
     let waiting = items.waiting().filter(|review| review.kind == ReviewKind::Conflict);
     let mut waiting: Vec<&Review> = waiting.filter(is_found).collect();
     let weight = |review: &Review| items.fact(review.about).map_or(0.0, |fact| fact.intrinsic_importance);
-    waiting.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.id.cmp(&b.id)));
+    let order = |review: &Review| items.creation_order(review.id);
+    waiting.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then_with(|| order(a).cmp(&order(b))));
     waiting.into_iter().map(|review| (review.id, review.question.clone())).collect()
 }

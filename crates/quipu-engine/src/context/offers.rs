@@ -333,7 +333,9 @@ impl<'a> OfferContext<'a> {
             task.is_some_and(|task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled))
         };
         let mut rest: Vec<_> = items.tasks().filter(|task| open(&task.id)).collect();
-        rest.sort_by_key(|task| (task.due.is_none(), task.due, std::cmp::Reverse(task.priority), task.id));
+        rest.sort_by_cached_key(|task| {
+            (task.due.is_none(), task.due, std::cmp::Reverse(task.priority), items.creation_order(task.id))
+        });
         self.beside(drawn, ItemKind::Task, &open, rest.into_iter().map(|task| task.id).collect());
     }
 

@@ -62,7 +62,7 @@ pub(crate) fn always(memory: &Memory, predicates: &Predicates, now: Timestamp) -
     let binds = |fact: &Fact| may_bind(fact) && (fact.subject == USER || is_family(&fact.subject));
     facts.retain(|fact| binds(fact) || is_pinned(fact));
     let weight = |fact: &Fact| (!binds(fact), -fact.intrinsic_importance);
-    let order = |fact: &Fact| (items.made_by(fact.id), fact.id);
+    let order = |fact: &Fact| items.creation_order(fact.id);
     facts.sort_by(|a, b| {
         let ((free_a, weight_a), (free_b, weight_b)) = (weight(a), weight(b));
         free_a.cmp(&free_b).then(weight_a.total_cmp(&weight_b)).then_with(|| order(a).cmp(&order(b)))
@@ -105,7 +105,7 @@ pub(crate) fn who(memory: &Memory, now: Timestamp) -> Vec<StableLine> {
     }
     let told: BTreeSet<ItemId> = all.iter().flat_map(|one| one.ids.iter().copied()).collect();
     let mut often: Vec<&Fact> = promoted(memory).filter(|fact| !told.contains(&fact.id)).collect();
-    let order = |fact: &Fact| (memory.items().made_by(fact.id), fact.id);
+    let order = |fact: &Fact| memory.items().creation_order(fact.id);
     often.sort_by(|a, b| {
         b.intrinsic_importance.total_cmp(&a.intrinsic_importance).then_with(|| order(a).cmp(&order(b)))
     });
@@ -125,7 +125,7 @@ fn written(memory: &Memory) -> Vec<&Fact> {
     let items = memory.items();
     let stands = |fact: &&Fact| fact.core_path.is_some() && fact.is_active() && !items.is_hidden(fact.id);
     let mut facts: Vec<&Fact> = items.facts().filter(stands).collect();
-    facts.sort_by_cached_key(|fact| (items.made_by(fact.id), fact.id));
+    facts.sort_by_cached_key(|fact| items.creation_order(fact.id));
     facts
 }
 

@@ -1,6 +1,8 @@
 //! Commits drafts: decides on the current memory, seals, appends durably, and folds the events in. The only way into a
 //! ledger.
 
+use std::cell::OnceCell;
+
 use quipu_core::event::{Change, Draft, Hash, Idempotency};
 use quipu_core::guard;
 use quipu_core::id::{EventId, ItemId, Seq, UserId};
@@ -190,6 +192,35 @@ pub(crate) fn open_or_create(
         check(&empty.memory, &decide(&empty)?)?;
     }
     engine.open_or_create(of)
+}
+
+/// The memory that [`on_open`] used.
+#[derive(Default)]
+pub(crate) struct UsedMemory {
+    known: OnceCell<OpenMemory>,
+    asked: OnceCell<OpenMemory>,
+}
+
+/// Runs `append` on a user's memory: on the open one without asking the store first whether it is current, or else as
+/// after [`open_or_create`]. What is appended must not depend on the memory, unless the append decides it.
+pub(crate) fn on_open<'u, T>(
+    engine: &Engine,
+    of: MemoryRef<'_>,
+    used: &'u UsedMemory,
+    decide: &mut dyn FnMut(&State) -> Result<Draft>,
+    append: &mut dyn FnMut(&'u OpenMemory) -> Result<T>,
+) -> Result<(&'u OpenMemory, T)> {
+    if let Some(open) = engine.open_already(of) {
+        let open = used.known.get_or_init(|| open);
+        match append(open) {
+            // Another process has deleted the user, and perhaps created it again.
+            Err(Error::NotFound(_)) => {}
+            outcome => return outcome.map(|done| (open, done)),
+        }
+    }
+    let open = open_or_create(engine, of, decide)?;
+    let open = used.asked.get_or_init(|| open);
+    append(open).map(|done| (open, done))
 }
 
 /// The receipts of the `count` events of one request, given the first.

@@ -126,7 +126,7 @@ pub struct RecallReport {
     pub query: String,
     /// The version that was read.
     pub version: Seq,
-    /// The hits, best first; ties are ordered by id.
+    /// The hits, best first; ties are in the order in which they were recorded, statements before sources.
     pub hits: Vec<Answer>,
     /// Matching fields of the core document, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -48,7 +48,9 @@ pub(crate) fn nearest(
     }
     let slot = slot_of(predicate, candidate);
     let alike = |held: &&Fact| held.is_active() && numbers(&held.object) == numbers(&candidate.object);
-    let held: Vec<&Fact> = memory.items().in_slot(&slot).filter(alike).take(limit::VALUES_COMPARED_MAX).collect();
+    let mut held: Vec<&Fact> = memory.items().in_slot(&slot).filter(alike).collect();
+    held.sort_by_cached_key(|fact| std::cmp::Reverse(memory.items().creation_order(fact.id)));
+    held.truncate(limit::VALUES_COMPARED_MAX);
     if held.is_empty() {
         return None;
     }
@@ -57,7 +59,8 @@ pub(crate) fn nearest(
     let vectors = values.of(&texts)?;
     let (own, others) = vectors.split_last()?;
     let cosines = others.iter().map(|other| own.iter().zip(other).map(|(a, b)| a * b).sum::<f32>());
-    held.iter().map(|fact| fact.id).zip(cosines).max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+    // Of equally near values, the newest: `max_by` returns the last.
+    held.iter().map(|fact| fact.id).zip(cosines).rev().max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// Embeds the values that a decision on these candidates compares. Must be called before the decision, without locks.

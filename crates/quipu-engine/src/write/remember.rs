@@ -12,9 +12,10 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::memory::MemoryRef;
 use crate::memory::OpenMemory;
+use crate::memory::Receipt;
 use crate::memory::checkpoint;
+use crate::memory::commit::{self, UsedMemory};
 use crate::memory::entry_point::EntryPoint;
-use crate::memory::{Receipt, commit};
 use crate::process::understand::{self, Cause};
 use crate::process::unread::{self, Running};
 use crate::sessions::episodes;
@@ -103,28 +104,29 @@ pub fn remember<'a>(
 ) -> Result<Receipt> {
     let memory = memory.into();
     let (draft, redacted) = draft(engine, said, ItemKind::Turn, options);
-    let open = commit::open_or_create(engine, memory, &mut |_| Ok(draft.clone()))?;
-    let request = draft.idempotency.clone();
-    let running = unread::begin(engine, &open).map_err(deleted_meanwhile)?;
-    let recorded = commit::commit_one(engine, &open, request.as_ref(), &mut |_| Ok(draft.clone()));
-    let mut receipt = recorded.map_err(deleted_meanwhile)?;
+    let (request, used) = (draft.idempotency.clone(), UsedMemory::default());
+    let recorded = commit::on_open(engine, memory, &used, &mut |_| Ok(draft.clone()), &mut |open| {
+        let running = unread::begin(engine, open)?;
+        Ok((running, commit::commit_one(engine, open, request.as_ref(), &mut |_| Ok(draft.clone()))?))
+    });
+    let (open, (running, mut receipt)) = recorded.map_err(deleted_meanwhile)?;
     receipt.redacted = redacted;
     if !options.durable_only {
         // The message is durable; extraction is repeated later.
         if !options.words_only
-            && let Err(error) = read_all(engine, &open, running, said.role, &mut receipt)
+            && let Err(error) = read_all(engine, open, running, said.role, &mut receipt)
         {
             receipt.lag = Some(format!("it is recorded, but nothing was extracted from it yet: {error}"));
         }
         if engine.extractor.is_some()
-            && let Err(error) = episodes::after_turn(engine, &open)
+            && let Err(error) = episodes::after_turn(engine, open)
         {
             receipt.lag = Some(format!("it is recorded, but its episode was not: {error}"));
         }
         if let Some(session) = &said.session {
-            tell(engine, &open, session, &mut receipt);
+            tell(engine, open, session, &mut receipt);
         }
-        let lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
+        let lag = checkpoint::after_append(engine, open, false, &mut |_| {});
         receipt.lag = receipt.lag.or(lag);
     }
     Ok(receipt)
@@ -154,22 +156,22 @@ pub fn remember_all<'a>(
     }
     let (drafts, redacted): (Vec<Draft>, Vec<Vec<String>>) =
         said.iter().map(|said| draft(engine, said, kind, options)).unzip();
-    let open = match drafts.first() {
-        Some(first) => commit::open_or_create(engine, memory, &mut |_| Ok(first.clone()))?,
-        None => return Ok(Vec::new()),
-    };
+    let Some(first) = drafts.first().cloned() else { return Ok(Vec::new()) };
     // The key covers all messages: another text or another order is another request.
     let requests: Vec<[u8; 32]> =
         drafts.iter().filter_map(|draft| Some(*draft.idempotency.as_ref()?.request.as_bytes())).collect();
     let parts: Vec<&[u8]> =
         std::iter::once(kind.as_str().as_bytes()).chain(requests.iter().map(<[u8; 32]>::as_slice)).collect();
     let request = commit::idempotency(options.idempotency_key.as_deref(), &parts);
-    let _running = unread::begin(engine, &open).map_err(deleted_meanwhile)?;
     let bare: Vec<Draft> = drafts.into_iter().map(|draft| Draft { idempotency: None, ..draft }).collect();
-    let recorded = commit::commit(engine, &open, request.as_ref(), &mut |_| Ok(bare.clone()));
-    let mut receipts = recorded.map_err(deleted_meanwhile)?;
+    let used = UsedMemory::default();
+    let recorded = commit::on_open(engine, memory, &used, &mut |_| Ok(first.clone()), &mut |open| {
+        let running = unread::begin(engine, open)?;
+        Ok((running, commit::commit(engine, open, request.as_ref(), &mut |_| Ok(bare.clone()))?))
+    });
+    let (open, (_running, mut receipts)) = recorded.map_err(deleted_meanwhile)?;
     if let Some(first) = receipts.pop_if(|receipt| receipt.replayed) {
-        return commit::of_request(&open, first, said.len());
+        return commit::of_request(open, first, said.len());
     }
     for (receipt, redacted) in receipts.iter_mut().zip(redacted) {
         receipt.redacted = redacted;

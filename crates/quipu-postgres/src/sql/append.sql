@@ -1,4 +1,4 @@
--- Compare-and-set on the head; if it fails, nothing is inserted and no row comes back.
+-- Compare-and-set on the head; if it fails, nothing is inserted and no row comes back. For events of which some have keys.
 WITH moved AS (
     UPDATE quipu.heads SET seq = $4, hash = $5, last_control = coalesce($6, last_control)
     WHERE user_id = $1 AND fence = $2 AND seq = $3 AND state <> 2

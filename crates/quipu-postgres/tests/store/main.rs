@@ -8,6 +8,7 @@ mod exchange;
 mod isolation;
 mod lint;
 mod lost_connections;
+mod messages;
 mod pgbouncer;
 mod proxy;
 mod racing;

@@ -32,6 +32,8 @@ struct Plan {
     is_final: AtomicBool,
     /// Faults that happened.
     happened: AtomicU64,
+    /// Kinds of the messages of clients since the last look at them.
+    kinds: Mutex<Vec<u8>>,
 }
 
 /// A proxy to a server of this machine.
@@ -49,6 +51,7 @@ impl Proxy {
             left: AtomicI64::new(i64::MAX),
             is_final: AtomicBool::new(false),
             happened: AtomicU64::new(0),
+            kinds: Mutex::default(),
         });
         let shared = Arc::clone(&plan);
         thread::spawn(move || {
@@ -92,6 +95,13 @@ impl Proxy {
         self.plan.left.store(i64::MAX, Ordering::SeqCst);
     }
 
+    /// The kinds of the messages that clients sent since the last call, as the protocol names them: `Q` is a text of
+    /// statements, `P` a statement with values, and the server answers each of these at its own end, `S` or `Q`.
+    pub(crate) fn sent(&self) -> String {
+        let kinds = std::mem::take(&mut *self.plan.kinds.lock().unwrap_or_else(PoisonError::into_inner));
+        String::from_utf8(kinds).unwrap()
+    }
+
     /// How many faults happened since the last call.
     pub(crate) fn happened(&self) -> u64 {
         self.rest();
@@ -116,6 +126,7 @@ fn forward(mut client: &TcpStream, mut server: &TcpStream, plan: &Plan) -> std::
             server.write_all(&message)?;
             continue;
         }
+        plan.kinds.lock().unwrap_or_else(PoisonError::into_inner).push(message[0]);
         let is_chosen = plan.left.fetch_sub(1, Ordering::SeqCst) == 0;
         let fault = plan.fault.lock().unwrap_or_else(PoisonError::into_inner).filter(|_| is_chosen);
         plan.happened.fetch_add(u64::from(fault.is_some()), Ordering::SeqCst);

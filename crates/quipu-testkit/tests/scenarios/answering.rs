@@ -1,6 +1,6 @@
 //! Answers to questions: facts and passages, without duplicates, for the time asked about.
 
-use quipu_core::id::ItemKind;
+use quipu_core::id::{ItemId, ItemKind};
 use quipu_core::recall::{Intent, Validity};
 use quipu_engine::{
     Answer, ContextOptions, CoreEdit, Engine, PatchOptions, RecallOptions, RememberOptions, Utterance, context,
@@ -8,11 +8,11 @@ use quipu_engine::{
 };
 
 use quipu_engine::revert::{RevertOptions, Selection};
-
-use serde_json::json;
+use quipu_testkit::MemoryStore;
+use serde_json::{Value, json};
 
 use crate::me;
-use crate::repeating::reading_engine;
+use crate::repeating::{reading_engine, reading_ports};
 
 fn on(engine: &Engine, date: &str, text: &str) -> u64 {
     let said_at = Some(format!("{date}T10:00:00Z").parse().unwrap());
@@ -221,5 +221,61 @@ fn what_a_question_says_no_to_is_not_its_answer() {
         // and the plan shows the interpretation
         let negation = report.trace.unwrap().detail.unwrap().negation;
         assert_eq!(negation.is_none(), question == "What do I like?", "{question}");
+    }
+}
+
+/// Replaces the ids in a value by their kinds.
+fn without_ids(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Ok(id) = text.parse::<ItemId>() {
+                *text = id.kind.as_str().to_owned();
+            }
+        }
+        Value::Array(all) => all.iter_mut().for_each(without_ids),
+        Value::Object(all) => all.values_mut().for_each(without_ids),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[test]
+fn the_same_messages_give_the_same_answers_whatever_their_random_ids() {
+    // given messages with goals of equal priority, equal messages, and statements that are equally far from a question
+    let told = |engine: &Engine| {
+        on(engine, "2024-05-01", "I want to run a half marathon. I want to learn Portuguese. I want to build a boat.");
+        for _ in 0..4 {
+            on(engine, "2024-05-01", "What a lovely river, isn't it?");
+        }
+        on(engine, "2024-05-02", "I like rye, I like oats and I like figs. My brothers are Ben and Tom and Max.");
+        on(
+            engine,
+            "2024-05-03",
+            "My friend Ana lives in Rome. My friend Bea lives in Rome. My friend Cyd lives in Rome.",
+        );
+        on(engine, "2024-05-03", "I want to write a book. I want to visit Japan.");
+    };
+    let questions = ["What do I like?", "Who lives in Rome?", "What about the river?", "my plans for the boat", "Ben"];
+    let answers = |engine: &Engine| -> Vec<String> {
+        let now = Some("2024-05-04T10:00:00Z".parse().unwrap());
+        let asked = |question: &&str| {
+            let found = ask(engine, &RecallOptions { k: 30, now, ..RecallOptions::of(question) });
+            let mut found = serde_json::to_value(found).unwrap();
+            without_ids(&mut found);
+            found.to_string()
+        };
+        questions.iter().map(asked).collect()
+    };
+    let mut expected = None;
+    for seed in 1..=8 {
+        // when memories are made of them whose ids differ
+        let (ports, store) = (reading_ports(seed), MemoryStore::new());
+        let engine = ports.engine(Box::new(store.clone()));
+        told(&engine);
+        let found = answers(&engine);
+        assert!(found[0].contains("User likes figs") && found[1].matches("lives in Rome").count() > 2, "{found:#?}");
+        // then every answer is the same, also after the memory was read from the store
+        assert_eq!(found, *expected.get_or_insert_with(|| found.clone()), "seed {seed}");
+        let reopened = ports.engine(Box::new(store));
+        assert_eq!(answers(&reopened), found, "seed {seed}, opened again");
     }
 }

@@ -11,9 +11,13 @@ use quipu_testkit::{MemoryStore, TestEngine};
 
 use crate::{me, said};
 
+/// Ports with an extractor; ids follow from the seed.
+pub(crate) fn reading_ports(seed: u64) -> TestEngine {
+    TestEngine { extractor: Some(Arc::new(RuleExtractor::english())), ..TestEngine::new(seed) }
+}
+
 pub(crate) fn reading_engine() -> Engine {
-    let extractor = RuleExtractor::english();
-    TestEngine { extractor: Some(Arc::new(extractor)), ..TestEngine::new(1) }.engine(Box::new(MemoryStore::new()))
+    reading_ports(1).engine(Box::new(MemoryStore::new()))
 }
 
 /// Every fact in any status: its sentence, its status, and how often it was said.

@@ -206,3 +206,52 @@ fn no_process_moves_back_what_another_has_read_with_a_model() {
     read_all(&engine(6));
     assert_eq!(read.load(Ordering::SeqCst), 2, "an erasure moved it back");
 }
+
+#[test]
+fn a_message_is_appended_without_asking_first_and_a_recall_asks_once() {
+    // given an open memory
+    let store = RecordingStore::new(Box::new(MemoryStore::new()));
+    let calls = store.calls();
+    let engine = TestEngine::new(1).engine(Box::new(store));
+    said(&engine, &["My sister Ana lives in Porto."]);
+    let durable = RememberOptions { durable_only: true, ..RememberOptions::default() };
+    let asked = RecallOptions::of("Where does Ana live?");
+    recall(&engine, &me(), &asked).unwrap();
+    // when a message is recorded
+    calls.reset();
+    remember(&engine, &me(), &Utterance::of_user("My brother Ben lives in Rome."), &durable).unwrap();
+    // then the append is the only call to the store
+    assert_eq!(calls.all().into_iter().collect::<Vec<_>>(), [("append", 1)]);
+    // and a recall asks whether there are new events, and nothing else
+    process(&engine, &me(), Until::Indexed, &Budget::default()).unwrap();
+    calls.reset();
+    assert!(found(&engine, "Where does Ben live?").iter().any(|text| text.contains("Rome")));
+    assert_eq!(calls.all().into_iter().collect::<Vec<_>>(), [("look", 1)]);
+}
+
+#[test]
+fn a_message_is_recorded_after_what_another_process_did_meanwhile() {
+    let (one, other) = two();
+    said(&one, &["My sister Ana lives in Porto."]);
+    said(&other, &["I am allergic to walnuts."]);
+    // Another process has appended.
+    said(&one, &["My brother Ben lives in Rome."]);
+    let mut all = Vec::new();
+    all.extend(found(&one, "Who lives in Rome, who in Porto, and what am I allergic to?"));
+    for word in ["Porto", "walnuts", "Rome"] {
+        assert!(all.iter().any(|text| text.contains(word)), "{word}: {all:#?}");
+    }
+    // It has deleted the user, and in the second round created it again.
+    for is_again in [false, true] {
+        delete_user(&other, &me()).unwrap();
+        if is_again {
+            said(&other, &["I play the oboe."]);
+        }
+        said(&one, &["I collect stamps."]);
+        let kept = found(&one, "stamps, oboe, Rome, Porto, walnuts");
+        assert_eq!(kept.iter().any(|text| text.contains("oboe")), is_again, "{kept:#?}");
+        assert!(kept.iter().any(|text| text.contains("stamps")), "{kept:#?}");
+        assert!(kept.iter().all(|text| !text.contains("Rome")), "{kept:#?}");
+        assert_eq!(found(&other, "stamps, oboe, Rome, Porto, walnuts"), kept);
+    }
+}

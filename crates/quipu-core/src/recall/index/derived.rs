@@ -26,7 +26,7 @@ use crate::text::tokens::{self, TextToken, for_each_term_in};
 #[derive(Debug, Clone, Default)]
 pub struct DerivedIndex {
     pub(in crate::recall) words: WordIndex,
-    /// By number.
+    /// By number, in order of creation.
     pub(in crate::recall) entries: Vec<ItemId>,
     numbers: FxHashMap<ItemId, IndexEntry>,
     by_source: FxHashMap<ItemId, BTreeSet<ItemId>>,
@@ -49,7 +49,7 @@ impl DerivedIndex {
     /// Builds the index of all items.
     pub fn of(items: &Items) -> Self {
         let mut index = Self::default();
-        index.refresh(items, items.ids());
+        index.index(items, &items.ids_as_created());
         index
     }
 
@@ -65,7 +65,14 @@ impl DerivedIndex {
 
     /// Indexes new or changed items.
     pub fn refresh(&mut self, items: &Items, ids: impl IntoIterator<Item = ItemId>) {
-        for id in ids {
+        let mut ids: Vec<ItemId> = ids.into_iter().collect();
+        // An event's items are numbered as they would be if the index were built anew.
+        ids.sort_by_cached_key(|id| items.creation_order(*id));
+        self.index(items, &ids);
+    }
+
+    fn index(&mut self, items: &Items, ids: &[ItemId]) {
+        for &id in ids {
             for source in sources(items, id) {
                 self.by_source.entry(source).or_default().insert(id);
             }
@@ -158,7 +165,7 @@ impl DerivedIndex {
         is_name_here(text, words, &place).then(|| NamedPerson { words: place, name: name.join(" ") })
     }
 
-    /// Facts that contain some of these terms.
+    /// Facts that contain some of these terms, as they were created.
     pub(in crate::recall) fn facts_with<'a>(&self, items: &'a Items, terms: &[String]) -> Vec<&'a Fact> {
         let scores = self.words.score(terms, &OtherStems::new()).passages;
         let found = self.entries.iter().zip(&scores).filter(|(_, score)| **score > 0.0);
@@ -178,6 +185,11 @@ impl DerivedIndex {
     /// Returns true if an item can be an answer itself; a remark is represented by its turn.
     pub(in crate::recall) fn is_searched(&self, id: ItemId) -> bool {
         self.numbers.contains_key(&id)
+    }
+
+    /// The number of an item, which orders items as they were created.
+    pub(in crate::recall) fn number(&self, id: ItemId) -> u32 {
+        self.numbers.get(&id).map_or(u32::MAX, |entry| entry.number)
     }
 
     /// The score of an item's own text.

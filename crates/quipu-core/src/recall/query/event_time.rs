@@ -3,7 +3,6 @@
 //! The words are found without a memory; its facts then give the time. If none fits, the question is read as if it
 //! named no time.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -90,7 +89,8 @@ pub(in crate::recall) fn find(text: &str, words: &[TextToken]) -> Option<Occasio
 }
 
 impl Occasion {
-    /// Resolves the time by the facts about the clause's subject. `about` are the names of the person in question.
+    /// Resolves the time by the facts about the clause's subject, given as they were created; of equally fitting ones
+    /// the first counts. `about` are the names of the person in question.
     pub(in crate::recall) fn resolve(
         &self,
         items: &Items,
@@ -106,9 +106,10 @@ impl Occasion {
         };
         let fitting = facts.iter().filter(counts).filter_map(|fact| {
             let fit = fit(fact, (clause, opens_like_a_name), &terms, about)?;
-            Some((fit, fact.began()?, Reverse(fact.id), *fact))
+            Some((fit, fact.began()?, *fact))
         });
-        let (_, start, _, fact) = fitting.max_by_key(|(fit, start, id, _)| (*fit, *start, *id))?;
+        // `max_by_key` returns the last of equal ones.
+        let (_, start, fact) = fitting.rev().max_by_key(|(fit, start, _)| (*fit, *start))?;
         self.time(part(clause, &terms), start, fact.valid_to)
     }
 

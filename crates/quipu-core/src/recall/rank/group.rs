@@ -41,6 +41,15 @@ pub struct AnswerGroup {
     pub standing: UsageScores,
 }
 
+/// What may lead an answer.
+struct Candidate {
+    place: f32,
+    /// Its position among the sources or among the derived items, in the order in which they were recorded.
+    recorded: u32,
+    id: ItemId,
+    lead: GroupLead,
+}
+
 /// Merges sources and derived items into one list, best first, and groups equivalent ones.
 pub(in crate::recall) fn fold(
     memory: &Memory,
@@ -55,20 +64,25 @@ pub(in crate::recall) fn fold(
     let ahead = wanted + derived.len();
     let raised = Raising { memory, index, drawn, plan, hits: &hits[..hits.len().min(ahead)], derived }.places();
     let place = |id: ItemId, score: f32| raised.get(&id).map_or(score, |place| place.max(score));
-    let mut all: Vec<(f32, ItemId, GroupLead)> = Vec::new();
+    let mut all: Vec<Candidate> = Vec::new();
     for hit in hits.into_iter().take(ahead) {
         let id = index.items[hit.ordinal as usize];
-        all.push((place(id, hit.score), id, GroupLead::Source(hit)));
+        all.push(Candidate { place: place(id, hit.score), recorded: hit.ordinal, id, lead: GroupLead::Source(hit) });
     }
     // An episode is longer than an answer, so it ranks below its matching words.
     let behind = |hit: &DerivedHit| match hit.id.kind {
         ItemKind::Episode if hit.witness.is_some() => (hit.score - hit.contributions.n.max(0.0)).next_down(),
         _ => hit.score,
     };
-    all.extend(derived.iter().map(|hit| (place(hit.id, behind(hit)), hit.id, GroupLead::Derived(hit.clone()))));
-    // Among equals, a statement precedes its source.
-    let order = |one: &(f32, ItemId, GroupLead)| (matches!(one.2, GroupLead::Source(_)), one.1);
-    all.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| order(a).cmp(&order(b))));
+    all.extend(derived.iter().map(|hit| Candidate {
+        place: place(hit.id, behind(hit)),
+        recorded: drawn.number(hit.id),
+        id: hit.id,
+        lead: GroupLead::Derived(hit.clone()),
+    }));
+    // Among equals, a statement precedes its source, and what was recorded first precedes what came later.
+    let order = |one: &Candidate| (matches!(one.lead, GroupLead::Source(_)), one.recorded);
+    all.sort_unstable_by(|a, b| b.place.total_cmp(&a.place).then_with(|| order(a).cmp(&order(b))));
     let mut folder = Folder {
         memory,
         drawn,
@@ -77,7 +91,7 @@ pub(in crate::recall) fn fold(
         by_wording: FxHashMap::default(),
         said: Vec::new(),
     };
-    for (place, id, lead) in all {
+    for Candidate { place, id, lead, .. } in all {
         folder.add(id, lead, place, wanted);
     }
     folder.groups

@@ -91,7 +91,8 @@ impl ItemScoringContext<'_> {
             .map(|((id, arms), witness)| self.hit(id, arms, self.derived.own(&own, id), witness))
             .filter(|hit| hit.score > 0.0 && self.speaks(hit))
             .collect();
-        all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+        let number = |hit: &DerivedHit| self.derived.number(hit.id);
+        all.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then_with(|| number(a).cmp(&number(b))));
         all
     }
 
@@ -172,7 +173,9 @@ impl ItemScoringContext<'_> {
             let of_them = |id: ItemId| self.memory.items().fact(id).is_some_and(|fact| self.is_asked_about(fact));
             let asked_about = found.iter_mut().filter(|(_, id)| of_them(*id));
             asked_about.for_each(|(score, _)| *score += SCORE_MAX);
-            let better = |a: &(f32, ItemId), b: &(f32, ItemId)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+            let number = |one: &(f32, ItemId)| self.derived.number(one.1);
+            let better =
+                |a: &(f32, ItemId), b: &(f32, ItemId)| b.0.total_cmp(&a.0).then_with(|| number(a).cmp(&number(b)));
             found.select_nth_unstable_by(nominees, better);
             found.truncate(nominees);
         }

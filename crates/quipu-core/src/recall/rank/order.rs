@@ -125,7 +125,7 @@ impl RankContext<'_> {
             Order::Priority => group.standing.priority,
         };
         let mut order: Vec<usize> = (0..groups.len()).collect();
-        // Stable: ties keep their order by score and id.
+        // Stable: ties keep their order by score and creation.
         order.sort_by(|&a, &b| value(&groups[b]).total_cmp(&value(&groups[a])));
         if self.profile.diversity < 1.0 {
             let values: Vec<f64> = groups.iter().map(value).collect();
@@ -215,7 +215,8 @@ impl RankContext<'_> {
         }
         let items = self.memory.items();
         let open = items.tasks().filter(|task| task.is_open_goal() && !items.is_hidden(task.id));
-        let pressing = open.max_by_key(|task| (task.priority, task.updated_at, std::cmp::Reverse(task.id)));
+        // Of equal ones, the one stated last.
+        let pressing = open.max_by_key(|task| (task.priority, task.updated_at, items.creation_order(task.id)));
         let told = pressing.and_then(|goal| goal.evidence.last()).and_then(|place| self.memory.find(place.source));
         let passage = told.and_then(|ordinal| first_passage(self.index, ordinal));
         passage.and_then(|passage| self.index.vector(passage)).map(|vector| vector.steps.to_vec()).into_iter().collect()

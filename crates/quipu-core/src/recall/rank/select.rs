@@ -145,7 +145,7 @@ fn places(scored: &[Scored]) -> Vec<(f32, u32)> {
     scored.iter().zip(0u32..).map(|(one, at)| (one.score, at)).collect()
 }
 
-/// The `k` best items of positive score, best first, ties broken by id.
+/// The `k` best items of positive score, best first; of equal ones, those recorded first.
 pub(in crate::recall) fn select(
     index: &Index,
     scored: &[Scored],
@@ -154,8 +154,9 @@ pub(in crate::recall) fn select(
     explain: bool,
 ) -> Selected {
     let wanted = if explain { k + LEFT_OUT_MAX } else { k };
-    let id = |at: u32| index.items[index.passages.ordinal[scored[at as usize].passage as usize] as usize];
-    let better = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then_with(|| id(a.1).cmp(&id(b.1)));
+    // Ids are random, so they would order equal messages differently in each memory.
+    let passage = |at: u32| scored[at as usize].passage;
+    let better = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then_with(|| passage(a.1).cmp(&passage(b.1)));
     let mut best = places(scored);
     if best.len() > wanted {
         best.select_nth_unstable_by(wanted, better);
