@@ -355,11 +355,11 @@ fn filters_act_inside_the_arms() {
 }
 
 #[test]
-fn equals_come_in_the_order_of_their_ids() {
+fn equals_come_in_the_order_in_which_they_were_recorded() {
     let sources: Vec<Source> =
         [5, 3, 9, 1].iter().map(|&id| Source { said_at: None, ..turn(id, None, "Anna", "violin") }).collect();
     let found = ask(&index(&sources), "violin", &among_people());
-    assert_eq!(ordinals(&found), [3, 1, 0, 2]);
+    assert_eq!(ordinals(&found), [0, 1, 2, 3]);
     assert_eq!(ask(&index(&sources), "violin", &among_people()), found);
 }
 
