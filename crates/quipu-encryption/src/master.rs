@@ -9,7 +9,8 @@ use quipu_core::id::UserId;
 use quipu_engine::ports::{Entropy, StoreError, UserKeyId, WrappedKey};
 use zeroize::Zeroizing;
 
-use crate::seal::{KEY_BYTES, NONCE_BYTES, Secret, decrypt, encrypt, fresh_nonce};
+use crate::pieces::{KEY_BYTES, NONCE_BYTES, Secret};
+use crate::seal::{decrypt, encrypt, fresh_nonce};
 
 /// The master keys of this run: the first wraps new keys, the others only open what they wrapped.
 ///

@@ -10,8 +10,13 @@ use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::aead::inout::InOutBuf;
 use chacha20poly1305::{KeyInit, Tag, XChaCha20Poly1305, XNonce};
 use quipu_engine::ports::StoreError;
+use zeroize::Zeroizing;
 
-use crate::seal::{NONCE_BYTES, Secret};
+pub(crate) const KEY_BYTES: usize = 32;
+pub(crate) const NONCE_BYTES: usize = 24;
+
+/// The bytes of a key, cleared when dropped.
+pub(crate) type Secret = Zeroizing<[u8; KEY_BYTES]>;
 
 /// Size of a piece, except the last one.
 const PIECE_BYTES: usize = 1 << 20;
@@ -107,8 +112,11 @@ fn paired<'a>(from: &'a [u8], from_bytes: usize, to: &'a mut [u8], to_bytes: usi
         .collect()
 }
 
+/// What is done with a piece; `None` if it failed.
+type Work<'a> = dyn Fn(u64, &[u8], &mut [u8]) -> Option<()> + Sync + 'a;
+
 /// Runs something on every piece, several at a time; `None` if it failed for one.
-fn spread(mut pieces: Vec<Piece<'_>>, run: &(dyn Fn(u64, &[u8], &mut [u8]) -> Option<()> + Sync)) -> Option<()> {
+fn spread(mut pieces: Vec<Piece<'_>>, run: &Work<'_>) -> Option<()> {
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(THREADS_MAX);
     let share = pieces.len().div_ceil(threads).max(1);
     let all = |pieces: Vec<Piece<'_>>| pieces.into_iter().try_for_each(|(number, from, to)| run(number, from, to));
@@ -130,8 +138,6 @@ fn spread(mut pieces: Vec<Piece<'_>>, run: &(dyn Fn(u64, &[u8], &mut [u8]) -> Op
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use zeroize::Zeroizing;
-
     use super::*;
 
     const NONCE: [u8; NONCE_BYTES] = [7; NONCE_BYTES];

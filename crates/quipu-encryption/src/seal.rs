@@ -8,10 +8,8 @@ use quipu_core::ledger::{Salt, SealedChange};
 use quipu_engine::ports::{Entropy, StoreError, UserKeyId, VectorKey};
 use zeroize::Zeroizing;
 
-use crate::pieces;
+use crate::pieces::{self, NONCE_BYTES, Secret};
 
-pub(crate) const KEY_BYTES: usize = 32;
-pub(crate) const NONCE_BYTES: usize = 24;
 const KEY_ID_BYTES: usize = 8;
 
 /// First byte of a sealed change. The payload of a change is a JSON object, so it never starts like this.
@@ -25,9 +23,6 @@ const BLOB_FORM_WHOLE: &[u8; 8] = b"qpseal01";
 const PAYLOAD_ONLY: u8 = 0;
 const SALT_AND_PAYLOAD: u8 = 1;
 const SALT_ONLY: u8 = 2;
-
-/// The bytes of a key, cleared when dropped.
-pub(crate) type Secret = Zeroizing<[u8; KEY_BYTES]>;
 
 /// Seals with a nonce. The additional data is the form and every part, each preceded by its length.
 ///

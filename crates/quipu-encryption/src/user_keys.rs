@@ -7,7 +7,8 @@ use quipu_engine::ports::{Clock, Entropy, StoreError, UserKeyId, UserKeyState, U
 use zeroize::Zeroizing;
 
 use crate::master::MasterKeys;
-use crate::seal::{KEY_BYTES, UserKey};
+use crate::pieces::KEY_BYTES;
+use crate::seal::UserKey;
 
 /// What encryption needs: the users' keys, the master keys that wrap them, time and randomness.
 pub struct UserKeys {

@@ -248,11 +248,11 @@ impl Database {
         self.on_connection(access, async |client| {
             let answers = client.simple_query(&message).await.map_err(Failure::of_statement)?;
             // The first row is that of the settings.
-            let rows = answers.into_iter().filter_map(|answer| match answer {
+            let mut rows = answers.into_iter().filter_map(|answer| match answer {
                 SimpleQueryMessage::Row(row) => Some(row),
                 _ => None,
             });
-            Ok(rows.skip(1).next())
+            Ok(rows.nth(1))
         })
     }
 
