@@ -107,6 +107,15 @@ def test_order_limit_times_and_clear(memory: Quipu) -> None:
     assert load_history(memory, "pa-order", "s") == [] and len(load_history(memory, "pa-order", "t")) == 1
 
 
+def test_a_time_with_any_number_of_digits_is_read(memory: Quipu) -> None:
+    for n, digits in enumerate(("", ".5", ".25334", ".253349875")):
+        at = f"2026-01-05T10:00:00{digits}Z"
+        memory.add_turns("pa-times", [{"role": "user", "content": f"q{n}", "said_at": at}], session_id="s")
+    parts = [message.parts[0] for message in load_history(memory, "pa-times", "s")]
+    times = [part.timestamp.microsecond for part in parts if isinstance(part, UserPromptPart)]
+    assert times == [0, 500_000, 253_340, 253_349]
+
+
 def test_calls_of_tools_are_left_out(memory: Quipu, caplog: pytest.LogCaptureFixture) -> None:
     agent = Agent(TestModel(custom_output_text="It rains."), capabilities=[QuipuMemory(memory, "pa-tools", session_id="s")])
 
