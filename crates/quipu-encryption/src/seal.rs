@@ -324,6 +324,25 @@ mod tests {
     }
 
     #[test]
+    fn a_blob_that_was_sealed_as_one_piece_opens() {
+        let own = key(1, "me", 3);
+        let kind = BlobKind::Snapshot { seq: 7 };
+        let nonce = [5; NONCE_BYTES];
+        let (name, parts) = kind.bound();
+        let body = own.encrypt(&nonce, name, &parts, b"plain").unwrap();
+        let blob = [BLOB_FORM_WHOLE.as_slice(), &own.id, &nonce, &body].concat();
+        assert_eq!(key_of_blob(&blob), Some(own.id));
+        assert_eq!(own.open_blob(BlobKind::Snapshot { seq: 7 }, &blob).as_deref(), Some(b"plain".as_slice()));
+        assert_eq!(own.open_blob(BlobKind::Snapshot { seq: 8 }, &blob), None);
+        // Its form cannot be passed off as the other one, nor the other as it.
+        let as_pieces = [BLOB_FORM.as_slice(), &blob[8..]].concat();
+        assert_eq!(own.open_blob(BlobKind::Snapshot { seq: 7 }, &as_pieces), None);
+        let sealed = own.seal_blob(BlobKind::Snapshot { seq: 7 }, b"plain", &SeededEntropy::new(6)).unwrap();
+        let as_whole = [BLOB_FORM_WHOLE.as_slice(), &sealed[8..]].concat();
+        assert_eq!(own.open_blob(BlobKind::Snapshot { seq: 7 }, &as_whole), None);
+    }
+
+    #[test]
     fn a_blob_opens_as_what_it_was_sealed_for_only() {
         let entropy = SeededEntropy::new(3);
         let own = key(1, "me", 3);

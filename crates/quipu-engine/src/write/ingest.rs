@@ -79,7 +79,7 @@ pub struct IngestNotice {
 }
 
 /// Result of an import.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IngestReport {
     /// Reference of the import; revert by it to undo the import.

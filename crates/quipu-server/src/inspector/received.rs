@@ -50,6 +50,7 @@ impl ReceivedForm {
         let kind = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let Ok(boundary) = parse_boundary(kind) else { return Self::read(app, parts, body).await };
         let bounds = &app.options.bounds;
+        let _place = app.uploads.receiving.try_acquire().map_err(|_| Fault::busy(bounds.verb_waits))?;
         let sent = tokio::time::timeout(bounds.upload_within, whole(app, parts, body)).await;
         let sent = sent.map_err(|_| Fault::too_slow())??;
         let broken = |_: multer::Error| {

@@ -1,7 +1,7 @@
 //! Files that people upload to import them: held in memory until they are confirmed, and what became of them.
 //!
 //! Nothing is written to disk. A file is dropped when its import begins or is given up, when its user is deleted, after
-//! some time, or when newer files need its place.
+//! some time, or when newer files need its place; a user's only file keeps its place.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,15 +12,18 @@ use data_encoding::HEXLOWER;
 use quipu_core::id::UserId;
 use quipu_engine::ports::Entropy;
 use quipu_engine::{Error, IngestReport, Progress};
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::imports::ImportChoices;
 use crate::word_caches::{Gone, WordCache};
 
-/// Most files held at a time; beyond that, the oldest one that waits is dropped.
+/// Most files held at a time; beyond that, the oldest one of the user who has most of them is dropped.
 pub(super) const WAITING_MAX: usize = 4;
 /// How long a file waits to be confirmed.
 pub(super) const WAITS_FOR: Duration = Duration::from_secs(30 * 60);
+/// Most files that are received at the same time; each is held in memory.
+const RECEIVED_MAX: usize = 4;
 /// Most ended imports whose result is shown.
 const ENDED_MAX: usize = 32;
 
@@ -38,13 +41,19 @@ pub(super) struct Upload {
 }
 
 /// What an import with some choices would do, or why it cannot be done.
-pub(super) type Looked = (ImportChoices, Result<Box<IngestReport>, String>);
+#[derive(Clone)]
+pub(super) struct Preview {
+    /// Differs from that of every earlier preview of the file. Who confirms an import names the one that was shown.
+    pub(super) number: u64,
+    pub(super) choices: ImportChoices,
+    pub(super) seen: Result<Box<IngestReport>, String>,
+}
 
 /// What became of a file.
 #[derive(Clone)]
 pub(super) enum UploadState {
     /// It waits for a person's decision.
-    Waiting { content: Bytes, looked: Option<Looked> },
+    Waiting { content: Bytes, preview: Option<Preview> },
     /// It is being imported.
     Running { choices: ImportChoices, total: u64, progress: Progress },
     /// It is imported, or the import failed.
@@ -67,22 +76,30 @@ impl Upload {
 
     /// Keeps what was seen of a file that waits.
     pub(super) fn look(&self, choices: ImportChoices, seen: Result<Box<IngestReport>, String>) -> Result<(), Error> {
-        let UploadState::Waiting { looked, .. } = &mut *self.locked() else { return Err(is_begun()) };
-        *looked = Some((choices, seen));
+        let UploadState::Waiting { preview, .. } = &mut *self.locked() else { return Err(is_begun()) };
+        let number = preview.as_ref().map_or(1, |before| before.number + 1);
+        *preview = Some(Preview { number, choices, seen });
         Ok(())
     }
 
-    /// Takes the file to import it, once.
-    pub(super) fn begin(&self, choices: &ImportChoices, total: u64) -> Result<Bytes, Error> {
+    /// Takes the file to import it as its preview of this number says, once.
+    fn begin(&self, number: u64) -> Result<(Bytes, ImportChoices), Error> {
         let mut state = self.locked();
-        let UploadState::Waiting { content, .. } = &*state else {
-            return Err(is_begun());
+        let UploadState::Waiting { content, preview } = &*state else { return Err(is_begun()) };
+        let Some(Preview { choices, seen: Ok(report), .. }) = preview.as_ref().filter(|shown| shown.number == number)
+        else {
+            return Err(Error::Conflict(
+                "other choices were made for this file since this page was shown: load it again, and confirm what it \
+                 says"
+                    .to_owned(),
+            ));
         };
-        let content = content.clone();
+        let (content, choices) = (content.clone(), choices.clone());
+        let total = report.conversations.iter().map(|part| part.new).sum();
         *state = UploadState::Running { choices: choices.clone(), total, progress: Progress::Imported(0) };
         drop(state);
         self.steps.fetch_add(1, Ordering::SeqCst);
-        Ok(content)
+        Ok((content, choices))
     }
 
     pub(super) fn went_on(&self, now: Progress) {
@@ -143,12 +160,14 @@ impl Drop for RunningImport {
 pub(crate) struct Uploads {
     entropy: Arc<dyn Entropy>,
     waits_for: Duration,
+    /// Permits for files that are being received.
+    pub(super) receiving: Semaphore,
     all: Mutex<Vec<Arc<Upload>>>,
 }
 
 impl Uploads {
     pub(crate) fn new(entropy: Arc<dyn Entropy>) -> Self {
-        Self { entropy, waits_for: WAITS_FOR, all: Mutex::default() }
+        Self { entropy, waits_for: WAITS_FOR, receiving: Semaphore::new(RECEIVED_MAX), all: Mutex::default() }
     }
 
     fn all(&self) -> MutexGuard<'_, Vec<Arc<Upload>>> {
@@ -158,7 +177,10 @@ impl Uploads {
     }
 
     /// Holds a file until it is confirmed.
-    pub(super) fn hold(&self, user: &UserId, name: &str, content: Bytes) -> Arc<Upload> {
+    ///
+    /// # Errors
+    /// `Unavailable` if other users' files have all places and none of them has more than one.
+    pub(super) fn hold(&self, user: &UserId, name: &str, content: Bytes) -> Result<Arc<Upload>, Error> {
         let mut id = [0u8; 12];
         self.entropy.fill(&mut id);
         let upload = Arc::new(Upload {
@@ -168,13 +190,38 @@ impl Uploads {
             bytes: content.len(),
             since: Instant::now(),
             steps: Arc::default(),
-            state: Mutex::new(UploadState::Waiting { content, looked: None }),
+            state: Mutex::new(UploadState::Waiting { content, preview: None }),
         });
         let mut all = self.all();
+        let waiting = || all.iter().filter(|one| one.is_waiting());
+        if waiting().count() >= WAITING_MAX {
+            let held = |user: &UserId| waiting().filter(|one| one.user == *user).count();
+            let own = held(user);
+            // The user's own files give way before those of others with as many; `max_by_key` returns the oldest of them.
+            let most = waiting().rev().max_by_key(|one| (held(&one.user), one.user == *user)).cloned();
+            let most = most.filter(|one| one.user == *user || held(&one.user) > own + 1);
+            let most = most.ok_or_else(|| {
+                Error::Unavailable("other people's files wait to be imported: try again in some minutes".to_owned())
+            })?;
+            all.retain(|one| one.id != most.id);
+        }
         all.push(upload.clone());
-        trim(&mut all, WAITING_MAX, Upload::is_waiting);
-        trim(&mut all, ENDED_MAX, |one| !one.is_waiting() && !one.is_running());
-        upload
+        forget_ended(&mut all);
+        Ok(upload)
+    }
+
+    /// Takes a file to import it as its preview of this number says. One file is imported into a memory at a time.
+    ///
+    /// # Errors
+    /// `Conflict` if another file is being imported into the memory, if this one is already, or if its preview is another
+    /// one by now.
+    pub(super) fn begin(&self, upload: &Upload, number: u64) -> Result<(Bytes, ImportChoices), Error> {
+        let all = self.all();
+        if all.iter().any(|one| one.id != upload.id && one.user == upload.user && one.is_running()) {
+            let busy = "another file is being imported into this memory: wait until it is done";
+            return Err(Error::Conflict(busy.to_owned()));
+        }
+        upload.begin(number)
     }
 
     /// An upload of a user.
@@ -197,11 +244,12 @@ impl Uploads {
     }
 }
 
-/// Drops the oldest of a kind until at most so many are left.
-fn trim(all: &mut Vec<Arc<Upload>>, most: usize, is_of_kind: impl Fn(&Upload) -> bool) {
-    let mut over = all.iter().filter(|one| is_of_kind(one)).count().saturating_sub(most);
+/// Drops the oldest results beyond those that are kept.
+fn forget_ended(all: &mut Vec<Arc<Upload>>) {
+    let has_ended = |one: &Arc<Upload>| !one.is_waiting() && !one.is_running();
+    let mut over = all.iter().filter(|one| has_ended(one)).count().saturating_sub(ENDED_MAX);
     all.retain(|one| {
-        let goes = over > 0 && is_of_kind(one);
+        let goes = over > 0 && has_ended(one);
         over -= usize::from(goes);
         !goes
     });
@@ -246,37 +294,69 @@ mod tests {
         ImportChoices::of(quipu_engine::import::ImportFormat::Text)
     }
 
+    fn held(uploads: &Uploads, name: &str) -> Arc<Upload> {
+        let upload = uploads.hold(&user(name), "a", Bytes::from_static(b"a")).unwrap();
+        upload.look(text(), Ok(Box::default())).unwrap();
+        upload
+    }
+
     #[tokio::test]
-    async fn few_files_wait_and_the_oldest_gives_way() {
+    async fn few_files_wait_and_whoever_has_most_gives_way() {
         let uploads = uploads();
-        let first = uploads.hold(&user("ines"), "a", Bytes::from_static(b"a"));
-        first.begin(&text(), 1).unwrap();
-        let second = uploads.hold(&user("ines"), "b", Bytes::from_static(b"b"));
-        for _ in 0..WAITING_MAX {
-            uploads.hold(&user("otto"), "c", Bytes::from_static(b"c"));
-        }
+        let first = held(&uploads, "ines");
+        uploads.begin(&first, 1).unwrap();
+        let second = held(&uploads, "ines");
+        let others: Vec<_> = (0..WAITING_MAX).map(|_| held(&uploads, "otto")).collect();
         assert!(uploads.of(&user("ines"), &first.id).is_some(), "it is being imported");
-        assert!(uploads.of(&user("ines"), &second.id).is_none());
-        assert_eq!(uploads.of_user(&user("otto")).len(), WAITING_MAX);
-        assert!(uploads.is_importing(&user("ines")) && !uploads.is_importing(&user("otto")));
+        assert!(uploads.of(&user("ines"), &second.id).is_some(), "nobody pushes out a user's only file");
+        assert_eq!(uploads.of_user(&user("otto")).len(), WAITING_MAX - 1);
+        assert!(uploads.of(&user("otto"), &others[0].id).is_none(), "his oldest one gave way");
+        // Those who have more give way to those who have fewer, until nobody has more than one.
+        for name in ["ada", "bo"] {
+            held(&uploads, name);
+        }
+        assert_eq!(uploads.of_user(&user("otto")).len(), 1);
+        assert!(matches!(uploads.hold(&user("cy"), "a", Bytes::new()), Err(Error::Unavailable(_))));
+        let again = held(&uploads, "ada");
+        assert_eq!(uploads.of_user(&user("ada")).len(), 1, "one's own file gives way to one's next");
+        assert!(uploads.of(&user("ada"), &again.id).is_some());
         uploads.drop_one(&first);
         assert!(uploads.of(&user("ines"), &first.id).is_some(), "what runs cannot be given up");
     }
 
     #[tokio::test]
+    async fn a_file_is_imported_as_it_was_shown_and_one_at_a_time() {
+        let uploads = uploads();
+        let (one, other) = (held(&uploads, "ines"), held(&uploads, "ines"));
+        // Another page has looked again, with other choices.
+        one.look(ImportChoices { own_words: true, ..text() }, Ok(Box::default())).unwrap();
+        assert!(matches!(uploads.begin(&one, 1), Err(Error::Conflict(_))));
+        let (_, choices) = uploads.begin(&one, 2).unwrap();
+        assert!(choices.own_words);
+        assert!(matches!(uploads.begin(&other, 1), Err(Error::Conflict(_))), "one is being imported");
+        assert!(uploads.begin(&held(&uploads, "otto"), 1).is_ok());
+        drop(one.ends());
+        assert!(uploads.begin(&other, 1).is_ok());
+        // What cannot be imported is not begun.
+        let broken = held(&uploads, "ada");
+        broken.look(text(), Err("it is damaged".to_owned())).unwrap();
+        assert!(matches!(uploads.begin(&broken, 2), Err(Error::Conflict(_))));
+    }
+
+    #[tokio::test]
     async fn a_file_is_of_one_user_is_begun_once_and_goes_with_its_user() {
         let uploads = uploads();
-        let one = uploads.hold(&user("ines"), "a", Bytes::from_static(b"a"));
+        let one = held(&uploads, "ines");
         assert!(uploads.of(&user("otto"), &one.id).is_none());
         uploads.forget(&user("ines"), Gone::Erased);
         assert_eq!(uploads.held(&user("ines")), 1, "it is not recorded yet");
-        assert_eq!(one.begin(&text(), 1).unwrap(), "a");
-        assert!(matches!(one.begin(&text(), 1), Err(Error::Conflict(_))));
+        assert_eq!(uploads.begin(&one, 1).unwrap().0, "a");
+        assert!(matches!(uploads.begin(&one, 1), Err(Error::Conflict(_))));
         drop(one.clone().ends());
         assert!(matches!(one.state(), UploadState::Ended { fault: Some(_), .. }), "an import that stops has failed");
         uploads.forget(&user("ines"), Gone::Erased);
         assert_eq!(uploads.held(&user("ines")), 0);
-        uploads.hold(&user("ines"), "a", Bytes::from_static(b"a"));
+        held(&uploads, "ines");
         uploads.forget(&user("otto"), Gone::Deleted);
         assert_eq!(uploads.held(&user("ines")), 1);
         uploads.forget(&user("ines"), Gone::Deleted);
@@ -286,7 +366,7 @@ mod tests {
     #[tokio::test]
     async fn a_file_waits_for_some_time_only() {
         let uploads = Uploads { waits_for: Duration::ZERO, ..uploads() };
-        let one = uploads.hold(&user("ines"), "a", Bytes::from_static(b"a"));
+        let one = held(&uploads, "ines");
         assert!(uploads.of(&user("ines"), &one.id).is_none());
     }
 }

@@ -11,7 +11,7 @@ use quipu_engine::{Error, IngestReport, Progress};
 
 use super::super::frame::{Frame, Page, PageContext, PageResult, base, page, parsed};
 use super::super::shown;
-use super::super::uploads::{Upload, UploadState, is_begun};
+use super::super::uploads::{Preview, Upload, UploadState, is_begun};
 use crate::http::Fault;
 use crate::imports::{self, ImportChoices};
 
@@ -124,6 +124,8 @@ struct ImportFile {
     /// True if it may be the user's own export, which was not said.
     may_be_own: bool,
     choices: ChoicesView,
+    /// Number of the preview that is shown.
+    preview: u64,
     report: Option<ReportView>,
     fault: Option<String>,
     progress: Option<ProgressView>,
@@ -238,7 +240,7 @@ fn uploaded(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
         None => detect(name, std::io::Cursor::new(&file.content))
             .map(|format| ImportChoices { own_words: desk.sent.get("mine").is_some(), ..ImportChoices::of(format) }),
     };
-    let upload = desk.app.uploads.hold(&user, name, file.content.clone());
+    let upload = desk.app.uploads.hold(&user, name, file.content.clone())?;
     if let Some(chosen) = chosen {
         look(desk, &upload, chosen)?;
     }
@@ -275,17 +277,12 @@ fn decided(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
 
 /// Starts an import that goes on after the answer.
 fn start(desk: &PageContext<'_>, upload: &Arc<Upload>) -> Result<(), Fault> {
-    let UploadState::Waiting { looked: Some((choices, Ok(report))), .. } = upload.state() else {
-        return Err(Fault::invalid("this file cannot be imported as it is: load its page again"));
-    };
-    if desk.app.uploads.is_importing(&upload.user) {
-        let busy = "another file is being imported into this memory: wait until it is done";
-        return Err(Error::Conflict(busy.to_owned()).into());
-    }
+    let shown: u64 =
+        parsed(desk.needs("preview", "the preview to confirm is missing: load the page of the file again")?)?;
     // A place for an operation of a request, so that maintenance waits until it is done.
     let slot = desk.app.verbs.clone().try_acquire_owned();
     let slot = slot.map_err(|_| Fault::busy(desk.app.options.bounds.verb_waits))?;
-    let content = upload.begin(&choices, report.conversations.iter().map(|part| part.new).sum())?;
+    let (content, choices) = desk.app.uploads.begin(upload, shown)?;
     let (app, upload) = (desk.app.clone(), upload.clone());
     tokio::runtime::Handle::current().spawn_blocking(move || {
         let _slot = slot;
@@ -366,10 +363,11 @@ fn upload_page(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let mut f = desk.frame_of(&user, &format!("Import {}", upload.name), "import")?;
     // Read before the state, so that a page that is old by now is loaded again.
     let step = upload.step();
-    let (mut report, mut fault, mut progress) = (None, None, None);
+    let (mut report, mut fault, mut progress, mut preview) = (None, None, None, 0);
     let (state, chosen) = match upload.state() {
-        UploadState::Waiting { looked: None, .. } => ("waiting", None),
-        UploadState::Waiting { looked: Some((chosen, seen)), .. } => {
+        UploadState::Waiting { preview: None, .. } => ("waiting", None),
+        UploadState::Waiting { preview: Some(Preview { number, choices: chosen, seen }), .. } => {
+            preview = number;
             match seen {
                 Ok(seen) => report = Some(report_view(&seen, chosen.format)),
                 Err(why) => fault = Some(why),
@@ -399,6 +397,7 @@ fn upload_page(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
             !chosen.own_words && matches!(chosen.format, ImportFormat::ChatGpt | ImportFormat::Claude)
         }),
         choices: choices_view(chosen.as_ref()),
+        preview,
         report,
         fault,
         progress,

@@ -66,6 +66,18 @@ impl TestServer {
         self.form(path, &[OWN], &[&[("token", token.as_str())], fields].concat()).await
     }
 
+    /// The number of the preview that the page of a file shows.
+    async fn shown(&self, path: &str) -> String {
+        let page = self.page(path, &[]).await.html();
+        let (_, rest) = page.split_once("name=\"preview\" value=\"").unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    }
+
+    /// Confirms the import of a file as its page shows it.
+    async fn confirms(&self, path: &str) -> Answer {
+        self.decides(path, &[("action", "start"), ("preview", &self.shown(path).await)]).await
+    }
+
     /// Loads the page of an import, without a script, until it has ended.
     async fn ended(&self, path: &str) -> String {
         let ended = async {
@@ -113,14 +125,14 @@ async fn an_export_is_looked_at_confirmed_imported_and_undone_as_a_whole() {
     assert!(rig.page("/ui/u/ines/import", &[]).await.html().contains("waits for you"));
     // Who else it may concern has another page.
     assert_eq!(rig.page(&path.replace("/ines/", "/otto/"), &[]).await.status, 404);
-    assert_eq!(rig.decides(&path, &[("action", "start")]).await.sent_to(), path);
+    assert_eq!(rig.confirms(&path).await.sent_to(), path);
     let page = rig.ended(&path).await;
     for part in ["conversations.json is imported", "2 messages in 1 conversation", "1 fact", "Undo all of it…"] {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert!(rig.known().iter().any(|text| text.contains("lives in Faro")), "{:?}", rig.known());
     // It is begun once.
-    assert_eq!(rig.decides(&path, &[("action", "start")]).await.status, 400);
+    assert_eq!(rig.decides(&path, &[("action", "start"), ("preview", "1")]).await.status, 409);
     assert_eq!(rig.decides(&path, &[("action", "look"), ("format", "text")]).await.status, 409);
     assert!(rig.page("/ui/u/ines/upkeep", &[]).await.html().contains("chatgpt:conversations.json"));
     // The same file again is known already, and has no button.
@@ -145,6 +157,7 @@ async fn the_kind_and_whose_words_they_are_can_be_chosen() {
     let page = rig.page(&path, &[]).await.html();
     assert!(page.contains("What kind of file is it?") && !page.contains("value=\"start\""), "{page}");
     assert_eq!(rig.decides(&path, &[("action", "start")]).await.status, 400);
+    assert_eq!(rig.decides(&path, &[("action", "start"), ("preview", "1")]).await.status, 409);
     assert_eq!(rig.decides(&path, &[("action", "look"), ("format", "")]).await.status, 400);
     for (format, status) in [("fish", 400), ("ledger", 400), ("folder", 400)] {
         assert_eq!(rig.decides(&path, &[("action", "look"), ("format", format)]).await.status, status, "{format}");
@@ -175,13 +188,28 @@ async fn the_kind_and_whose_words_they_are_can_be_chosen() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_is_old_by_now_confirms_nothing() {
+    let rig = rig().await;
+    let path = rig.uploads(&[], "notes.txt", b"I live in Faro.").await.sent_to();
+    let shown = rig.shown(&path).await;
+    // In another tab it is made one's own words.
+    rig.decides(&path, &[("action", "look"), ("format", "text"), ("mine", "yes")]).await.sent_to();
+    let refused = rig.decides(&path, &[("action", "start"), ("preview", &shown)]).await;
+    assert!(refused.status == 409 && refused.text().contains("load it again"), "{}", refused.text());
+    assert_eq!(rig.version(), 0, "nothing was imported");
+    rig.confirms(&path).await.sent_to();
+    rig.ended(&path).await;
+    assert!(rig.known().iter().any(|text| text.contains("lives in Faro")), "{:?}", rig.known());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn nothing_of_a_broken_file_or_upload_is_kept() {
     let rig = rig().await;
     let cut = &CHATGPT.as_bytes()[..CHATGPT.len() / 2];
     let path = rig.uploads(&[], "conversations.json", cut).await.sent_to();
     let page = rig.page(&path, &[]).await.html();
     assert!(page.contains("It cannot be imported") && page.contains("Nothing of it was recorded"), "{page}");
-    assert_eq!(rig.decides(&path, &[("action", "start")]).await.status, 400);
+    assert_eq!(rig.decides(&path, &[("action", "start"), ("preview", "1")]).await.status, 409);
     // A body without its end.
     let token = rig.token(&[]).await;
     let whole = multipart(&[("token", &token)], ("conversations.json", CHATGPT.as_bytes()));
@@ -214,6 +242,48 @@ async fn a_file_that_is_too_large_is_refused_with_the_bound_and_a_way_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn few_files_are_received_at_a_time() {
+    let rig = rig().await;
+    let token = rig.token(&[]).await;
+    let whole = multipart(&[("token", &token)], ("a.txt", b"I live in Faro."));
+    // Uploads that have begun and do not end.
+    let slow: Vec<_> = (0..4)
+        .map(|_| {
+            let head = format!(
+                "POST /ui/u/ines/import HTTP/1.1\r\nhost: {}\r\n{}: {}\r\ncontent-length: {}\r\n\
+                 content-type: multipart/form-data; boundary={BOUNDARY}\r\n\r\n",
+                rig.addr,
+                OWN.0,
+                OWN.1,
+                whole.len()
+            );
+            let mut stream = std::net::TcpStream::connect(rig.addr).unwrap();
+            std::io::Write::write_all(&mut stream, head.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    let refused = async {
+        loop {
+            let answer = rig.uploads(&[], "a.txt", b"I live in Faro.").await;
+            if answer.status == 503 {
+                return answer;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let refused = tokio::time::timeout(Duration::from_secs(30), refused).await.unwrap();
+    assert!(refused.text().contains("busy"), "{}", refused.text());
+    // Once they are given up, there is room again.
+    drop(slow);
+    let received = async {
+        while rig.uploads(&[], "a.txt", b"I live in Faro.").await.status != 303 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), received).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_open_page_hears_how_far_its_import_is() {
     let rig = rig().await;
     let path = rig.uploads(&[], "notes.txt", b"I live in Faro.\n\nI like tea.").await.sent_to();
@@ -221,7 +291,7 @@ async fn an_open_page_hears_how_far_its_import_is() {
     let live = |id: &str| format!("/ui/u/ines/live?import={id}&after=0");
     let mut response = rig.client.get(rig.url(&live(id))).send().await.unwrap();
     assert_eq!(response.status(), 200);
-    rig.decides(&path, &[("action", "start")]).await.sent_to();
+    rig.confirms(&path).await.sent_to();
     rig.ended(&path).await;
     let mut seen = String::new();
     while !seen.contains("event: version") {
