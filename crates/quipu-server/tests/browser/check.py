@@ -3,10 +3,12 @@
     python check.py QUIPU AXE_MIN_JS [SCREENSHOTS]
 
 Starts `quipu serve` on an empty folder, loads the demo data with the button, and acts as a person would: views every page in
-the light, dark and narrow layouts, decides by key, edits, undoes, searches, asks, ticks several and erases. Users' text must stay escaped. The
+the light, dark and narrow layouts, decides by key, edits, undoes, searches, asks (also a model), ticks off, imports, ticks several and erases. Users' text must stay escaped. The
 size of every page is asserted; times are only printed.
 """
 
+import contextlib
+import http.server
 import json
 import os
 import pathlib
@@ -15,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 
@@ -39,10 +42,10 @@ CORPUS = [
 
 PAGES = [
     "", "/memories", "/memories?state=any", "/memories?kind=episodes", "/memories?kind=said", "/memories?at=20", "/core",
-    "/core?path=/location/current", "/core?from=1", "/topics", "/tasks?all=1", "/sessions", "/timeline", "/timeline?by=recorded",
+    "/core?path=/location/current", "/core?from=1", "/topics", "/people", "/tasks", "/tasks?all=1", "/sessions", "/timeline", "/timeline?by=recorded",
     "/timeline?remarks=1", "/memories?find=sleep&sort=newest", "/memories?kind=tenets", "/ask", "/ask?q=Where+does+Ines+live%3F", "/review",
     "/review?decided=1", "/conflicts", "/search", "/search?q=Where+does+Ines+live%3F", "/pack?q=Where+does+Ines+live%3F",
-    "/upkeep", "/privacy",
+    "/upkeep", "/import", "/privacy",
 ]
 SERVER = ["/", "/ui/server/metrics", "/ui/server/calibration", "/ui/server/doctor?run=1", "/ui/server/keys", "/ui/sign-in"]
 
@@ -381,6 +384,132 @@ def hostile(check):
         check.browser.back()
 
 
+@contextlib.contextmanager
+def seen_in_all_looks(check, what):
+    """Runs its body's page through both widths and both colour schemes, and takes its picture."""
+    yield
+    for scheme in ["light", "dark"]:
+        for look, width in [("wide", 1280), ("narrow", 390)]:
+            check.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+            check.browser.execute_cdp_cmd(
+                "Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+            )
+            # Colours change over some time.
+            end = time.monotonic() + PATIENCE
+            while check.browser.execute_script("return document.getAnimations().length") and time.monotonic() < end:
+                time.sleep(0.02)
+            check.sound(f"{what} ({scheme}, {look})")
+            over = check.browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            check.expect(f"{what} ({scheme}, {look}): nothing sticks out", over <= 0, over)
+            check.shot(f"{scheme}-{look}-{what.replace(' ', '-')}")
+    check.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    check.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def tasks(check):
+    send(check.base, "/memory/write", {
+        "user_id": "otto", "tasks": [{"title": "renew the passport", "due": "2020-01-02T00:00:00Z"}, {"title": "learn to sing"}],
+    })
+    check.go("/ui/u/otto")
+    with seen_in_all_looks(check, "an overdue task on the front page"):
+        check.expect("an overdue task waits", "renew the passport" in check.one("#waits").find_element(By.XPATH, "..").text, check.text())
+    check.one(".due button").send_keys("")
+    check.submits(lambda: check.press(Keys.ENTER))
+    check.expect("Enter on its button ticks it off", "records it" in check.one(".done").text, check.text())
+    check.expect("and it waits no more", not check.all(".due"), check.text())
+    check.submits(lambda: check.one(".done a.button").click())
+    check.submits(lambda: check.one("form[method='post'] button.main").click())
+    check.go("/ui/u/otto/tasks")
+    check.expect("the undo opens it again", "renew the passport" in check.text(), check.text())
+    check.submits(lambda: check.one("button[aria-label='Done: learn to sing']").click())
+    check.go("/ui/u/otto/tasks?all=1")
+    with seen_in_all_looks(check, "tasks done and open"):
+        check.expect("a task that is done can be reopened", check.all("button[aria-label='Reopen: learn to sing']"), check.text())
+    check.submits(lambda: check.one("button[aria-label='Reopen: learn to sing']").click())
+    check.expect("it is open", check.all("button[aria-label='Done: learn to sing']"), check.text())
+
+
+def chat_export(conversations, start="c"):
+    def one(number):
+        name = "Rui" + "".join("abcdefghij"[int(digit)] for digit in f"{number:03}")
+        said = [("user", f"I like tea number {number}."), ("assistant", "Noted."), ("user", f"My friend {name} came by.")]
+        mapping = {}
+        for place, (role, text) in enumerate(said):
+            mapping[f"n{place}"] = {"parent": f"n{place - 1}" if place else None, "message": {
+                "id": f"{start}{number}-{place}", "author": {"role": role}, "create_time": 1767261600.0 + number * 60 + place,
+                "content": {"content_type": "text", "parts": [text]},
+            }}
+        return {"id": f"{start}{number}", "conversation_id": f"{start}{number}", "title": f"Talk {number}", "create_time": 1767261600.0, "current_node": "n2", "mapping": mapping}
+
+    return json.dumps([one(number) for number in range(conversations)]).encode()
+
+
+def upload(check, user, name, content):
+    folder = tempfile.mkdtemp(dir=check.folder)
+    path = os.path.join(folder, name)
+    pathlib.Path(path).write_bytes(content)
+    check.go(f"/ui/u/{user}/import")
+    check.one("#file").send_keys(path)
+
+
+def importing(check):
+    check.go("/ui/u/ada/import")
+    with seen_in_all_looks(check, "nothing was uploaded"):
+        pass
+    upload(check, "ada", "conversations.json", b" " * 64_000_001)
+    check.expect("a file that is too large is not sent", not check.browser.execute_script("return document.getElementById('file').checkValidity()"))
+    upload(check, "ada", "conversations.json", chat_export(400))
+    check.one("input[name='mine']").click()
+    check.submits(lambda: check.one("button.main").click())
+    with seen_in_all_looks(check, "what an import would do"):
+        check.expect("it says what it is", "1,200 messages in 400 conversations" in check.text() and "ChatGPT export" in check.text(), check.text())
+        check.expect("and whose words", "counts as your own words" in check.text(), check.text())
+    check.submits(lambda: check.one("button[value='start']").click())
+    running = check.all("progress")
+    if running:
+        check.sound("an import that runs")
+        check.shot("an-import-that-runs")
+    shows(check, "h1", "is imported", "the page shows by itself that the import is done")
+    with seen_in_all_looks(check, "an import that is done"):
+        check.expect("it says how to undo it", "Undo all of it" in check.text(), check.text())
+    check.go("/ui/u/ada/people")
+    with seen_in_all_looks(check, "many people"):
+        check.expect("the people of the export are there", "Ruiaab" in check.text(), check.text()[:500])
+    check.go("/ui/u/ada/timeline")
+    first = len(check.all(".knots .what"))
+    check.expect("a day of many is paged", 0 < first <= 120, first)
+    check.submits(lambda: next(link for link in check.all(".pager a.button") if link.text == "Earlier").click())
+    with seen_in_all_looks(check, "a day that goes on"):
+        check.expect("and goes on", "continued" in check.text(), check.text()[:300])
+    upload(check, "ada", "data.bin", b"I live in Faro.")
+    check.submits(lambda: check.one("button.main").click())
+    with seen_in_all_looks(check, "a file that tells nothing of itself"):
+        check.expect("it asks what it is", "What kind of file is it?" in check.text(), check.text())
+    check.submits(lambda: check.one("button[value='drop']").click())
+    check.expect("and can be given up", check.browser.current_url.endswith("/import"), check.browser.current_url)
+    check.go("/ui/u/ada/upkeep")
+    check.submits(lambda: next(link for link in check.all("main a") if link.text == "Revert…").click())
+    check.submits(lambda: check.one("form[method='post'] button.main").click())
+    check.go("/ui/u/ada/people")
+    check.expect("the undo takes all of it back", "Nobody yet" in check.text(), check.text()[:300])
+
+
+def model(check):
+    check.go("/ui/u/demo/ask?q=Where+does+Ines+live%3F")
+    check.expect("nothing was asked by looking", check.asked == [], check.asked)
+    ask = "form[action$='/ask'][method='post'] button"
+    with seen_in_all_looks(check, "a model that can be asked"):
+        pass
+    check.submits(lambda: check.one(ask).click())
+    with seen_in_all_looks(check, "what a model answers"):
+        check.expect("the model's answer is shown", check.all(".answer") and "in a town by the sea" in check.one(".answer").text, check.text())
+        check.expect("with what it was given", check.all(".given li"), check.text())
+    check.down = True
+    check.submits(lambda: check.one(ask).click())
+    with seen_in_all_looks(check, "a model that is down"):
+        check.expect("a model that is down is told as such", "gave no answer" in check.text() and check.all("#verdict"), check.text())
+
+
 def without_script(check):
     check.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     check.go("/ui/u/demo/review")
@@ -391,11 +520,62 @@ def without_script(check):
     while (not check.all("main") or len(check.all(".review")) != waits - 1) and time.monotonic() < end:
         time.sleep(0.02)
     check.expect("forms work without a script", len(check.all(".review")) == waits - 1, check.text())
+    upload(check, "eve", "notes.txt", b"I live in Faro.\n\nI like tea.")
+    check.one("button.main").click()
+    waits_for(check, "button[value='start']", "a preview without a script")
+    check.one("button[value='start']").click()
+    end = time.monotonic() + PATIENCE
+    while not check.all("#undo") and time.monotonic() < end:
+        time.sleep(0.1)
+        check.browser.refresh()
+    check.expect("an import can be followed by loading its page again", check.all("#undo"), check.text())
+    check.go("/ui/u/otto/tasks")
+    check.one("button[aria-label='Done: learn to sing']").click()
+    waits_for(check, ".done", "a task is ticked off without a script")
     phone(check, "without a script")
     check.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
+def waits_for(check, selector, what):
+    """Waits until an element is there, without a script."""
+    end = time.monotonic() + PATIENCE
+    while not check.all(selector) and time.monotonic() < end:
+        time.sleep(0.02)
+    check.expect(what, check.all(selector))
+
+
+class Vendor(http.server.BaseHTTPRequestHandler):
+    """A chat model that says where somebody lives, until it is down."""
+
+    check = None
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if Vendor.check is None or Vendor.check.down:
+            self.send_error(500)
+            return
+        Vendor.check.asked.append(body)
+        message = {"role": "assistant", "content": "She lives <b>in a town by the sea</b> [1]."}
+        reply = {"id": "1", "object": "chat.completion", "model": "fake", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                 "usage": {"prompt_tokens": 2500, "completion_tokens": 9, "total_tokens": 2509}}
+        sent = json.dumps(reply).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(sent)))
+        self.end_headers()
+        self.wfile.write(sent)
+
+    def log_message(self, *_):
+        pass
+
+
 def started(quipu, folder):
+    vendor = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Vendor)
+    threading.Thread(target=vendor.serve_forever, daemon=True).start()
+    config = pathlib.Path(folder, "quipu", "config.toml")
+    config.parent.mkdir()
+    address = f"http://127.0.0.1:{vendor.server_address[1]}/v1"
+    config.write_text(f'[models.chat]\nprovider = "openai"\nmodel = "fake"\nbase_url = "{address}"\n')
     env = {"HOME": folder, "XDG_CONFIG_HOME": folder, "QUIPU_DATA_DIR": folder + "/data", "PATH": os.environ["PATH"]}
     serving = subprocess.Popen([quipu, "serve", "--addr", "127.0.0.1:0", "--json"], env=env, stdout=subprocess.PIPE, text=True)
     screen = ""
@@ -415,8 +595,9 @@ def main():
         serving, addr = started(quipu, folder)
         try:
             check = Check(f"http://{addr}", axe, shots)
+            check.folder, check.asked, check.down, Vendor.check = folder, [], False, check
             try:
-                for step in [load_demo, every_page, theme, keys, review, edit_and_undo, at_once, session, live, menu, erase, hostile, without_script]:
+                for step in [load_demo, every_page, theme, keys, review, edit_and_undo, at_once, tasks, importing, model, session, live, menu, erase, hostile, without_script]:
                     started_at = time.monotonic()
                     step(check)
                     print(f"  {step.__name__}: {time.monotonic() - started_at:.1f} s", flush=True)
