@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use quipu_core::recall::TimeExpression;
+use quipu_core::calendar::TimeExpression;
 
 /// Flags of every command.
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@
 
 pub mod artifact;
 pub mod beginning;
+pub mod calendar;
 pub mod core_document;
 pub mod difference;
 pub mod episode;
@@ -32,7 +33,6 @@ pub mod schema;
 pub mod session;
 pub mod source;
 mod text;
-pub mod time;
 
 pub use memory::Memory;
 pub use refusal::Refusal;

@@ -361,7 +361,7 @@ impl Memory {
     }
 
     fn commit(&mut self, staged: Staged, event: Event) {
-        let at = crate::time::to_micros(event.header.recorded_at);
+        let at = crate::calendar::to_micros(event.header.recorded_at);
         if let Some(core) = staged.core {
             self.schema.note_written(&self.core, &core, at);
             self.core = core;
@@ -422,7 +422,7 @@ impl Memory {
 
     fn hold(&mut self, mut held: HeldSource) {
         // Truncated to microseconds, as in a snapshot, so that the two are equal.
-        held.source.said_at = held.source.said_at.map(crate::time::to_micros);
+        held.source.said_at = held.source.said_at.map(crate::calendar::to_micros);
         let ordinal = self.sources.len() as u32;
         self.by_id.insert(held.source.id, ordinal);
         if let Some(session) = &mut held.source.session {

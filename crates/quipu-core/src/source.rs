@@ -72,7 +72,7 @@ pub struct Source {
     /// Name of the speaker.
     pub author: Option<Arc<str>>,
     /// When it was said. Unknown stays unknown.
-    #[serde(with = "crate::time::micros")]
+    #[serde(with = "crate::calendar::micros")]
     pub said_at: Option<Timestamp>,
     /// The text.
     pub text: Box<str>,

@@ -6,12 +6,13 @@ use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use quipu_core::Memory;
+use quipu_core::calendar::TimeExpression;
 use quipu_core::core_document::Registry;
 use quipu_core::growth::GrowthOptions;
 use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
 use quipu_core::limit;
 use quipu_core::predicate::Predicates;
-use quipu_core::recall::{Profiles, TimeExpression};
+use quipu_core::recall::Profiles;
 use quipu_core::reconcile::{DecisionContext, Policy};
 use quipu_core::session::SessionOptions;
 use quipu_core::source::Source;
@@ -347,7 +348,7 @@ impl Engine {
 
     /// The current time, rounded as it is recorded.
     pub fn now(&self) -> Timestamp {
-        quipu_core::time::to_micros(self.clock.now())
+        quipu_core::calendar::to_micros(self.clock.now())
     }
 
     /// The time that an optional time as typed means now.

@@ -32,6 +32,8 @@ pub(crate) struct Address {
     pub(crate) verification: Verification,
     /// A file with the certificates of authorities; those of the system without one.
     pub(crate) authorities: Option<PathBuf>,
+    /// Whether statements are prepared once for each connection.
+    pub(crate) prepares: bool,
     /// Host, port, database and user.
     pub(crate) shown: String,
 }
@@ -48,7 +50,8 @@ pub fn shown_url(url: &str) -> String {
 
 impl Address {
     /// Parses a URL: `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE`. The modes mean
-    /// what they mean to other clients of PostgreSQL.
+    /// what they mean to other clients of PostgreSQL. With `prepared_statements=on`, the server plans each statement once for a
+    /// connection, which a pool in transaction mode must support.
     ///
     /// # Errors
     /// `Unavailable` names the part that is wrong, and never the password.
@@ -59,7 +62,7 @@ impl Address {
         }
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let (mut mode, mut authorities, mut rest) = (None, None, Vec::new());
-        let mut is_system = false;
+        let (mut is_system, mut prepares) = (false, false);
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let value = percent_decode_str(value).decode_utf8_lossy().into_owned();
@@ -69,6 +72,11 @@ impl Address {
                     is_system = value == "system";
                     authorities = Some(value).filter(|_| !is_system).map(PathBuf::from);
                 }
+                "prepared_statements" => match value.as_str() {
+                    "on" => prepares = true,
+                    "off" => prepares = false,
+                    _ => return Err(wrong("prepared_statements is on or off")),
+                },
                 "sslcert" | "sslkey" => return Err(wrong("certificates of the client are not supported")),
                 _ => rest.push(pair),
             }
@@ -117,7 +125,7 @@ impl Address {
             return Err(wrong("it has no host"));
         }
         let shown = shown(&config);
-        Ok(Self { config, verification, authorities, shown })
+        Ok(Self { config, verification, authorities, prepares, shown })
     }
 }
 
@@ -201,6 +209,18 @@ mod tests {
             assert!(parsed.is_err(), "{weaker}");
         }
         assert!(Address::parse("postgres://me@db/m?sslmode=verify-ca").is_err());
+    }
+
+    #[test]
+    fn statements_are_prepared_on_request_only() {
+        let check = |query: &str, expected: Option<bool>| {
+            let parsed = Address::parse(&format!("postgres://me@db/m{query}")).ok();
+            assert_eq!(parsed.map(|address| address.prepares), expected, "{query}");
+        };
+        check("", Some(false));
+        check("?prepared_statements=on", Some(true));
+        check("?sslmode=disable&prepared_statements=off", Some(false));
+        check("?prepared_statements=yes", None);
     }
 
     #[test]

@@ -2,27 +2,31 @@
 //!
 //! A transaction is sent as a whole, with its beginning, its settings and its end, before the first answer arrives. Nothing
 //! outlives it on the server: statements have no names, and settings end with the transaction. So a pool between this
-//! program and the server may give every transaction another connection.
+//! program and the server may give every transaction another connection. With `prepared_statements=on` in the URL, statements
+//! are prepared once for each connection, so that the server need not plan them again.
 //!
 //! The beginning and the settings are one message, and so is a whole transaction that reads one row by names. Statements of
 //! such messages contain their values, which are names and numbers. Payloads are always sent beside a statement, never in
 //! it, since servers log statements.
 
-use std::pin::Pin;
+mod statement;
+
+use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use postgres_protocol::escape::escape_literal;
 use quipu_engine::ports::StoreError;
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Error, Row, SimpleQueryMessage, SimpleQueryRow as TextRow};
+use tokio_postgres::{Error, Row, SimpleQueryMessage, SimpleQueryRow as TextRow};
 
 use crate::address::Address;
 use crate::fault::Failure;
 use crate::migration::{self, Schema};
 use crate::tls::Connector;
 use crate::wait::{Worker, in_order};
+
+pub(crate) use statement::{Answers, Step, Value};
+use statement::{Connection, Sent, control, filled_in, query};
 
 /// How long a transaction may be idle on the server, where it holds locks, before the server ends it. Reached only if this
 /// process or the network stops in the middle of one.
@@ -55,7 +59,7 @@ impl Default for PostgresOptions {
 /// Connections kept for one purpose.
 #[derive(Debug)]
 struct Lane {
-    idle: Mutex<Vec<Client>>,
+    idle: Mutex<Vec<Connection>>,
     permits: Semaphore,
 }
 
@@ -64,7 +68,7 @@ impl Lane {
         Self { idle: Mutex::default(), permits: Semaphore::new(connections_max.max(1)) }
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Client>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -79,24 +83,6 @@ pub(crate) enum Access {
     /// Reads and writes; each statement sees what was committed before it.
     Write,
 }
-
-/// A value for a statement, with its type on the server.
-pub(crate) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
-
-/// A statement with its values.
-pub(crate) struct Step<'a> {
-    pub(crate) sql: &'static str,
-    pub(crate) values: Vec<Value<'a>>,
-}
-
-impl<'a> Step<'a> {
-    pub(crate) fn new(sql: &'static str, values: impl Into<Vec<Value<'a>>>) -> Self {
-        Self { sql, values: values.into() }
-    }
-}
-
-/// The rows of each statement of a transaction.
-pub(crate) type Answers = Vec<Vec<Row>>;
 
 /// One database with Quipu's schema.
 #[derive(Debug)]
@@ -156,7 +142,7 @@ impl Database {
     }
 
     /// Opens a connection, which the worker drives until the client is dropped.
-    async fn connect(&self) -> Result<Client, Failure> {
+    async fn connect(&self) -> Result<Connection, Failure> {
         let opening = self.address.config.connect(self.connector.clone());
         let opened = tokio::time::timeout(self.open_wait(), opening).await.map_err(|_| self.silent())?;
         let (client, connection) = opened.map_err(|error| Failure::of_connecting(self.at(), &error))?;
@@ -164,7 +150,7 @@ impl Database {
             // The statements in progress report the error.
             let _ = connection.await;
         });
-        Ok(client)
+        Ok(Connection { client, prepared: self.address.prepares.then(RefCell::default) })
     }
 
     /// How long opening a connection may take, with all hosts of the URL.
@@ -227,7 +213,7 @@ impl Database {
     fn on_connection<T>(
         &self,
         access: Access,
-        run: impl AsyncFnOnce(&Client) -> Result<T, Failure>,
+        run: impl AsyncFnOnce(&Connection) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         self.worker.wait(async {
             let mut pooled = self.take(access).await?;
@@ -235,6 +221,8 @@ impl Database {
             match &ran {
                 // The connections that were opened before it are likely lost as well.
                 Err(failure) if failure.is_lost() => pooled.lane.idle().clear(),
+                // The next attempt prepares its statements on another connection.
+                Err(failure) if failure.is_about_prepared() => {}
                 _ => pooled.give_back(),
             }
             ran
@@ -275,7 +263,7 @@ impl Database {
 
     async fn run(
         &self,
-        client: &Client,
+        client: &Connection,
         access: Access,
         user: &str,
         steps: &[Step<'_>],
@@ -286,6 +274,7 @@ impl Database {
             Access::Write => include_str!("sql/transaction/begin_write.sql"),
         };
         let begin = [begin.trim_end(), &self.settings(user)].join(";\n");
+        client.prepare(steps).await?;
         let mut sent: Vec<Sent<'_>> = vec![control(client, &begin)];
         sent.extend(steps.iter().map(|step| query(client, step)));
         if is_whole {
@@ -394,6 +383,7 @@ impl View<'_> {
         let client = self.pooled.client()?;
         self.database.worker.wait(async {
             answered(self.database.answer_wait(), async {
+                client.prepare(steps).await?;
                 let sent = steps.iter().map(|step| query(client, step)).collect();
                 let answers: Result<Answers, Error> = in_order(sent).await.into_iter().collect();
                 answers.map_err(Failure::of_statement)
@@ -405,13 +395,13 @@ impl View<'_> {
 
 /// A connection taken from the pool. It is closed when it is dropped, unless it was given back.
 struct Pooled<'d> {
-    client: Option<Client>,
+    client: Option<Connection>,
     lane: &'d Lane,
     _permit: SemaphorePermit<'d>,
 }
 
 impl Pooled<'_> {
-    fn client(&self) -> Result<&Client, Failure> {
+    fn client(&self) -> Result<&Connection, Failure> {
         self.client.as_ref().ok_or_else(|| Failure::Lost("the connection was given back".to_owned()))
     }
 
@@ -426,44 +416,6 @@ impl Pooled<'_> {
 async fn answered<T>(limit: Duration, asked: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let answer = tokio::time::timeout(limit, asked).await;
     answer.unwrap_or_else(|_| Err(Failure::Lost("the server does not answer".to_owned())))
-}
-
-/// A statement in progress.
-type Sent<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, Error>> + 'a>>;
-
-/// A statement with values. It is unnamed, so a pool between here and the server need not know it.
-fn query<'a>(client: &'a Client, step: &'a Step<'a>) -> Sent<'a> {
-    Box::pin(async move { client.query_typed(step.sql, &step.values).await })
-}
-
-/// Statements that begin or end a transaction.
-fn control<'a>(client: &'a Client, sql: &'a str) -> Sent<'a> {
-    Box::pin(async move { client.batch_execute(sql).await.map(|()| Vec::new()) })
-}
-
-/// A statement with its values in it. A value is the name of a user or of a ledger, or a number.
-fn filled_in(sql: &str, values: &[&str]) -> String {
-    let mut parts = sql.trim_end().split('$');
-    let mut filled = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        // No statement has more than nine of them.
-        let value = part
-            .chars()
-            .next()
-            .and_then(|digit| digit.to_digit(10))
-            .and_then(|digit| values.get((digit as usize).checked_sub(1)?));
-        match value {
-            Some(value) => {
-                filled.push_str(&escape_literal(value));
-                filled.push_str(&part[1..]);
-            }
-            None => {
-                filled.push('$');
-                filled.push_str(part);
-            }
-        }
-    }
-    filled
 }
 
 fn milliseconds(duration: Duration) -> String {

@@ -95,6 +95,11 @@ impl Failure {
         self.refusal().is_some_and(|refused| gave_way.contains(refused.code()))
     }
 
+    /// Whether the server does not have a prepared statement as it was, or cannot run it any more. Nothing was changed.
+    pub(crate) fn is_about_prepared(&self) -> bool {
+        self.refusal().is_some_and(|refused| PREPARED_CODES.contains(&refused.code().code()))
+    }
+
     /// The violated uniqueness constraint: the partition, and the name of the constraint.
     pub(crate) fn taken(&self) -> Option<(&str, &str)> {
         let refused = self.refusal().filter(|refused| *refused.code() == SqlState::UNIQUE_VIOLATION)?;
@@ -126,6 +131,9 @@ impl Failure {
         }
     }
 }
+
+/// The codes of a prepared statement that is unknown, whose name is in use, or whose columns have changed.
+const PREPARED_CODES: [&str; 3] = ["26000", "42P05", "0A000"];
 
 /// Whether the server, or a pool in front of it, ends the connection with this error.
 fn ends_connection(refused: &DbError) -> bool {
@@ -184,6 +192,10 @@ fn refusal(refused: &DbError, failed: &str) -> StoreError {
         "54000" | "54001" | "54023" => {
             unavailable(&format!("a value is too large for the server ({message}). Nothing was changed. Split it"))
         }
+        "26000" | "42P05" => unavailable(&format!(
+            "a prepared statement is not on the connection where it was prepared ({message}). Nothing was changed. A pool in \
+             front of the server does not support prepared statements: remove prepared_statements=on from the URL",
+        )),
         _ if code.starts_with("53") => {
             unavailable(&format!("the server lacks resources ({message}). Nothing was changed. Try again"))
         }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::{GrowthContext, GrowthProposal, GrowthSubject, priority};
+use crate::calendar::day_number;
 use crate::event::{Change, Trust};
 use crate::extract::USER;
 use crate::item::{DerivedChange, Evidence, Fact, TimeSpan};
 use crate::memory::Memory;
-use crate::time::day_number;
 
 impl GrowthContext<'_> {
     /// Facts to promote.

@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{GrowthContext, GrowthProposal, GrowthSubject, Name, priority};
+use crate::calendar::day_number;
 use crate::event::{Change, Trust};
 use crate::extract::TaskKind;
 use crate::guard;
@@ -16,7 +17,6 @@ use crate::item::{Attempt, DerivedChange, Episode, Evidence, FactType, Note, Not
 use crate::limit;
 use crate::memory::Memory;
 use crate::predicate::normal;
-use crate::time::day_number;
 
 /// Confidence of a reflected note.
 pub(super) const CONFIDENCE: f64 = 0.7;

@@ -44,7 +44,7 @@ impl UsageState {
                 for shown in hits {
                     let known = self.hits.entry(shown.item).or_default();
                     known.hits = known.hits.saturating_add(shown.count);
-                    known.last_hit_at = known.last_hit_at.max(Some(crate::time::to_micros(shown.last_at)));
+                    known.last_hit_at = known.last_hit_at.max(Some(crate::calendar::to_micros(shown.last_at)));
                     self.demoted.remove(&shown.item);
                 }
             }

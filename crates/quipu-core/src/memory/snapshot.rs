@@ -20,7 +20,7 @@ struct Image {
     sources: Vec<HeldSource>,
     core: String,
     core_seq: Seq,
-    #[serde(with = "crate::time::micros")]
+    #[serde(with = "crate::calendar::micros")]
     core_updated_at: Option<Timestamp>,
     marks: Vec<(ItemId, Marks)>,
     items: String,
@@ -49,7 +49,7 @@ impl Memory {
             sources: &'a [HeldSource],
             core: String,
             core_seq: Seq,
-            #[serde(with = "crate::time::micros")]
+            #[serde(with = "crate::calendar::micros")]
             core_updated_at: Option<Timestamp>,
             marks: Vec<(ItemId, Marks)>,
             items: String,

@@ -24,12 +24,9 @@ pub use index::image::{IMAGE_TAG, ImageError};
 pub use index::passage_index::{EmbeddingInput, Index, Sources};
 pub use index::token_code::{TokenCode, token_codes};
 pub use query::about::About;
-pub use query::dates::NamedDate;
 pub use query::intent::Intent;
-pub use query::intervals::Interval;
 pub use query::negation::Negation;
 pub use query::plan::{Query, QueryPlan, check_question};
-pub use query::time_expression::{CalendarUnit, DayExpression, RELATIVE_TIME_PATTERN, TIME_EXAMPLES, TimeExpression};
 pub use query::validity::Validity;
 pub use rank::candidates::{Arm, Arms};
 pub use rank::core_fields::{CoreField, core_fields};
@@ -41,7 +38,7 @@ pub use rank::profile::{Aging, Confidence, Experiment, Order, Profile, Profiles,
 pub use rank::score::{Contributions, Features, Stages, Weights, score_max};
 pub use rank::select::Hit;
 
-use query::dates::Agreements;
+use query::agreement::Agreements;
 use rank::candidates::{Candidates, Evidence};
 
 use std::collections::BTreeSet;

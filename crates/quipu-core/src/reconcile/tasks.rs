@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{DecisionDraft, Outcome, gate};
+use crate::calendar::day_number;
 use crate::extract::{TaskCandidate, TaskKind, TaskNews};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Attempt, DerivedChange, Task, TaskChange, TaskStatus};
 use crate::text::tokens;
-use crate::time::day_number;
 
 /// Least share of common stems of two titles of one task.
 const SAME_TITLE_MIN: f64 = 0.5;

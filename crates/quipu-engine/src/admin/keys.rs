@@ -114,7 +114,7 @@ impl Keys {
             name: name.to_owned(),
             scopes,
             user: user.cloned(),
-            created_at: quipu_core::time::to_micros(self.clock.now()),
+            created_at: quipu_core::calendar::to_micros(self.clock.now()),
             revoked_at: None,
             id,
         };
@@ -135,7 +135,7 @@ impl Keys {
     /// # Errors
     /// `NotFound` if there is no such key.
     pub fn revoke(&self, id: &str) -> Result<KeyShown> {
-        Ok(self.store.revoke(id, quipu_core::time::to_micros(self.clock.now()))?.into())
+        Ok(self.store.revoke(id, quipu_core::calendar::to_micros(self.clock.now()))?.into())
     }
 
     /// Revokes every key of a deleted user, so that they do not open the memory of a later user of the same name.

@@ -85,7 +85,7 @@ fn runs(open: &OpenMemory, history: &History, from: Seq, head: Seq) -> Result<Ve
     let mut runs: Vec<Run> = Vec::new();
     let mut date = None;
     scan::headers(open.writer()?.ledger.as_mut(), from..=head, &mut |header| {
-        let of = quipu_core::time::day_number(header.recorded_at);
+        let of = quipu_core::calendar::day_number(header.recorded_at);
         let reverts = history.is_revert(header.seq);
         match runs.last_mut() {
             Some(run) if date == Some(of) => {

@@ -4,10 +4,11 @@ use std::str::FromStr;
 
 use jiff::Timestamp;
 use quipu_core::Memory;
+use quipu_core::calendar::{TIME_EXAMPLES, TimeExpression};
 use quipu_core::event::Event;
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::limit;
-use quipu_core::recall::{DerivedIndex, EmbeddingInput, Index, TIME_EXAMPLES, TimeExpression};
+use quipu_core::recall::{DerivedIndex, EmbeddingInput, Index};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};

@@ -307,7 +307,7 @@ fn seal_after(
     let mut prev: Hash = head;
     let first = after + 1;
     let mut sealed = Vec::with_capacity(drafts.len());
-    let recorded_at = quipu_core::time::to_micros(engine.clock.now());
+    let recorded_at = quipu_core::calendar::to_micros(engine.clock.now());
     for (seq, draft) in (first..).zip(drafts) {
         let mut salts = vec![[0u8; 32]; draft.changes.len()];
         salts.iter_mut().for_each(|salt| engine.entropy.fill(salt));

@@ -76,7 +76,7 @@ pub fn migrate(engine: &Engine, user: &UserId, text: &str, options: &MigrateOpti
         topic: None,
         role: Role::User,
         author: None,
-        said_at: options.said_at.map(quipu_core::time::to_micros),
+        said_at: options.said_at.map(quipu_core::calendar::to_micros),
         text: text.trim().into(),
         artifacts: Vec::new(),
         native_id: None,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use jiff::Timestamp;
+use quipu_core::calendar::TimeExpression;
 use quipu_core::event::{Actor, Change, Draft, Idempotency, Origin, SourceKind};
 use quipu_core::extract::{
     Extraction, FactCandidate, NoteCandidate, ReadyMadeDetails, Stance, TaskCandidate, TaskKind, TaskNews,
@@ -14,7 +15,6 @@ use quipu_core::id::{ItemId, ItemKind};
 use quipu_core::item::{Link, NoteOrigin, TaskStatus, TenetKind};
 use quipu_core::limit;
 use quipu_core::predicate::normal;
-use quipu_core::recall::TimeExpression;
 use quipu_core::reconcile::{Rejection, Understanding};
 use quipu_core::source::{Role, Source};
 use serde::{Deserialize, Serialize};

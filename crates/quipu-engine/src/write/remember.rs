@@ -236,7 +236,7 @@ fn draft(engine: &Engine, said: &Utterance, kind: ItemKind, options: &RememberOp
         topic: said.topic.as_deref().map(Into::into),
         role: said.role,
         author: said.author.as_deref().map(Into::into),
-        said_at: said.said_at.map(quipu_core::time::to_micros),
+        said_at: said.said_at.map(quipu_core::calendar::to_micros),
         text: said.text.as_str().into(),
         artifacts: said.artifacts.clone(),
         native_id: None,
@@ -244,7 +244,7 @@ fn draft(engine: &Engine, said: &Utterance, kind: ItemKind, options: &RememberOp
     // The request is hashed as sent, before a time or an id is added.
     let request = source.content_hash();
     let redacted = redact(&mut source);
-    source.said_at = source.said_at.or_else(|| Some(quipu_core::time::to_micros(engine.clock.now())));
+    source.said_at = source.said_at.or_else(|| Some(quipu_core::calendar::to_micros(engine.clock.now())));
     engine.name(&mut source);
     let (actor, kind) = match said.role {
         Role::User => (Actor::User, SourceKind::UserSaid),

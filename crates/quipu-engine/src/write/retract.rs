@@ -39,7 +39,7 @@ pub fn close_fact<'a>(
 ) -> Result<Receipt> {
     by_hand(engine, memory.into(), None, &mut |state| {
         let item = items::find_id(&state.memory, name)?;
-        Ok(engine.desk(&state.memory).close(item, quipu_core::time::to_micros(valid_to))?)
+        Ok(engine.desk(&state.memory).close(item, quipu_core::calendar::to_micros(valid_to))?)
     })
 }
 

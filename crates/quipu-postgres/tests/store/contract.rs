@@ -1,6 +1,6 @@
 //! The contracts of the ports.
 
-use quipu_postgres::{PostgresKeys, PostgresOptions, PostgresUserKeys};
+use quipu_postgres::{PostgresKeys, PostgresOptions, PostgresStore, PostgresUserKeys};
 use quipu_testkit::contract;
 
 use crate::server::{bare_database, database, open, server, store, url};
@@ -9,6 +9,15 @@ use crate::server::{bare_database, database, open, server, store, url};
 fn the_postgres_store_keeps_the_contract() {
     contract::ledger_store(&|| Box::new(store()));
     contract::sealable_store(&|| Box::new(store()));
+}
+
+#[test]
+fn the_store_keeps_the_contract_with_prepared_statements() {
+    let open = || {
+        let url = format!("{}?prepared_statements=on", url(server().port, &database()));
+        PostgresStore::open(&url, PostgresOptions::default()).unwrap()
+    };
+    contract::ledger_store(&|| Box::new(open()));
 }
 
 #[test]

@@ -39,3 +39,24 @@ fn an_append_is_one_statement_in_its_transaction_and_a_look_one_message() {
     assert_eq!(ledger.key_use("a key").unwrap().unwrap().seq, 3);
     assert_eq!(statements(&proxy.sent()), "QPQ");
 }
+
+#[test]
+fn a_prepared_statement_is_sent_once_for_a_connection() {
+    // given a store with one connection that prepares statements
+    let proxy = Proxy::start(server().port);
+    let url = format!("{}?prepared_statements=on", url(proxy.port, &database()));
+    let store =
+        PostgresStore::open(&url, PostgresOptions { connections_max: 1, ..PostgresOptions::default() }).unwrap();
+    let mut ledger = store.open(&me(), true).unwrap();
+    let mut sample = Sample::new(&me(), 1);
+    proxy.sent();
+    // when events are appended
+    ledger.append(0, &[sample.say("one").unwrap()]).unwrap();
+    let first = statements(&proxy.sent());
+    ledger.append(1, &[sample.say("two").unwrap()]).unwrap();
+    ledger.append(2, &[sample.say("three").unwrap()]).unwrap();
+    // then the first one sends the statement before its transaction, and the others only its values
+    assert_eq!(first, "PQQ");
+    assert_eq!(statements(&proxy.sent()), "QQQQ");
+    assert_eq!(ledger.head().unwrap().seq, 3);
+}

@@ -1,5 +1,7 @@
 //! Times, names and counts as pages show them.
 
+use std::fmt::Display;
+
 use jiff::Timestamp;
 use quipu_core::event::{Actor, SourceKind, Trust};
 use quipu_core::id::ItemKind;
@@ -27,7 +29,7 @@ pub(super) fn clock(time: Timestamp) -> String {
 }
 
 /// `12,345`
-pub(super) fn count(number: usize) -> String {
+pub(super) fn count(number: impl Display) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
@@ -51,8 +53,9 @@ pub(super) fn bytes(number: u64) -> String {
 }
 
 /// `12 events`, `1 event`
-pub(super) fn many(number: usize, one: &str) -> String {
-    format!("{} {one}{}", count(number), if number == 1 { "" } else { "s" })
+pub(super) fn many(number: impl Display, one: &str) -> String {
+    let number = count(number);
+    format!("{number} {one}{}", if number == "1" { "" } else { "s" })
 }
 
 /// The first characters of a text, on one line.

@@ -42,7 +42,7 @@ fn whoever_finds_nothing_to_do_writes_seldom() {
     }
     assert_eq!(calls.of("checkpoint"), 0);
     // After an hour it is worth a notice.
-    let now = quipu_core::time::to_micros(engine.now()).as_microsecond();
+    let now = quipu_core::calendar::to_micros(engine.now()).as_microsecond();
     rig.clock.put(now + 3_600_000_000);
     maintain(&engine, &me(), &MaintainOptions::default()).unwrap();
     assert_eq!(calls.of("checkpoint"), 1);

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use jiff::Timestamp;
+use quipu_core::calendar::TimeExpression;
 use quipu_core::item::FactStatus;
-use quipu_core::recall::TimeExpression;
 use quipu_engine::versions::When;
 use quipu_engine::{Conflict, FactOptions, FactShown, Result};
 

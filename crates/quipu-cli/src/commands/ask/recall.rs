@@ -1,7 +1,8 @@
 //! Finds what was said, and explains the scores on request.
 
 use clap::Args;
-use quipu_core::recall::{Contributions, Negation, TimeExpression, Trace, UsageScores, Validity, Verdict};
+use quipu_core::calendar::TimeExpression;
+use quipu_core::recall::{Contributions, Negation, Trace, UsageScores, Validity, Verdict};
 use quipu_engine::versions::When;
 use quipu_engine::{Answer, RecallDecision, RecallOptions, RecallReport, Result};
 

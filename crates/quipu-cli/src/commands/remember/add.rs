@@ -3,7 +3,7 @@
 use std::io::{BufRead, Read};
 
 use clap::Args;
-use quipu_core::recall::TimeExpression;
+use quipu_core::calendar::TimeExpression;
 use quipu_core::source::Role;
 use quipu_engine::{Error, Receipt, RememberOptions, Result, Utterance};
 

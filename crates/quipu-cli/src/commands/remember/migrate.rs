@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use quipu_core::recall::TimeExpression;
+use quipu_core::calendar::TimeExpression;
 use quipu_engine::{MigrateOptions, Result};
 
 use crate::commands::{CommandContext, input, render};

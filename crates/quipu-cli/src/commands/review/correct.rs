@@ -1,7 +1,7 @@
 //! Corrects items by hand: retract, close, merge, score, pin and rate.
 
 use clap::Args;
-use quipu_core::recall::TimeExpression;
+use quipu_core::calendar::TimeExpression;
 use quipu_engine::{Error, Result};
 
 use crate::commands::CommandContext;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::recall::query::dates::NamedDate;
+use crate::calendar::dates::NamedDate;
+use crate::calendar::intervals::Interval;
 use crate::recall::query::intent::Intent;
-use crate::recall::query::intervals::Interval;
 use crate::recall::query::negation::Negation;
 use crate::recall::query::validity::Validity;
 use crate::recall::rank::candidates::{Arm, Arms};

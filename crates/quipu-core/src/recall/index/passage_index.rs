@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::calendar::day_number;
 use crate::id::{ItemId, ItemKind};
+use crate::limit;
 use crate::memory::HeldSource;
 use crate::recall::index::cues;
 use crate::recall::index::dense::{DenseRows, EmbeddingKey, StoredVector, embedding_key, quantise};
@@ -18,7 +20,6 @@ use crate::recall::index::words::WordIndex;
 use crate::source::{Role, Source};
 use crate::text::language::Language;
 use crate::text::tokens;
-use crate::{limit, time};
 
 /// Marks a missing neighbour, session or author.
 pub(in crate::recall) const NONE: u32 = u32::MAX;
@@ -175,7 +176,7 @@ impl Index {
         }
         let session = source.session.as_ref().map(|session| self.intern_session(session));
         let author = source.author.as_ref().map_or(NONE, |author| self.intern_author(author));
-        let day = source.said_at.map_or(NO_DAY, time::day_number);
+        let day = source.said_at.map_or(NO_DAY, day_number);
         if day != NO_DAY {
             self.days = Some(self.days.map_or((day, day), |(first, last)| (first.min(day), last.max(day))));
         }

@@ -7,7 +7,7 @@ use crate::recall::index::cues::QuestionForm;
 use crate::recall::index::dense::{QueryVector, bit, for_each_bit};
 use crate::recall::index::passage_index::{Index, NO_DAY, NONE};
 use crate::recall::index::words::WordScores;
-use crate::recall::query::dates::Agreements;
+use crate::recall::query::agreement::Agreements;
 
 /// A way of nominating passages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]

@@ -3,8 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::calendar::day_number;
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Fact, FactStatus};
+use crate::limit;
 use crate::memory::Memory;
 use crate::recall::index::derived::{DerivedIndex, asked_by, each_source, sources, terms_in};
 use crate::recall::index::words::SCORE_MAX;
@@ -12,7 +14,6 @@ use crate::recall::query::plan::QueryPlan;
 use crate::recall::rank::candidates::{Arm, Arms, Evidence};
 use crate::recall::rank::score::{Contributions, Features, features, score_max};
 use crate::recall::rank::select::{Hit, Scored};
-use crate::{limit, time};
 
 /// A derived item that was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -265,7 +266,7 @@ impl ItemScoringContext<'_> {
         made_of.n = own;
         made_of.isq = 0.0;
         if let Some(fact) = (id.kind == ItemKind::Fact).then(|| self.memory.items().fact(id)).flatten() {
-            let started = fact.valid_from.map_or(0.0, |from| self.evidence.dates.of(time::day_number(from)));
+            let started = fact.valid_from.map_or(0.0, |from| self.evidence.dates.of(day_number(from)));
             let counts = fact.status != FactStatus::Contested && self.is_near(fact);
             let held = if counts { self.plan.validity.share(fact) } else { 0.0 };
             made_of.date = made_of.date.max(started).max(held);

@@ -69,7 +69,7 @@ impl DecisionContext<'_> {
             question,
             reason: clipped(reason),
             proposer: Actor::Agent,
-            opened_at: Some(crate::time::to_micros(self.now)),
+            opened_at: Some(crate::calendar::to_micros(self.now)),
             promotion: None,
             decided: None,
             proposed: Some(proposed),

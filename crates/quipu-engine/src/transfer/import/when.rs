@@ -84,7 +84,7 @@ fn seconds(value: f64) -> Option<Timestamp> {
 
 /// Accepts years 1 to 9999, rounded to microseconds. Other values are damaged numbers rather than times.
 fn in_range(time: Timestamp) -> Option<Timestamp> {
-    (time.to_zoned(TimeZone::UTC).year() >= 1).then(|| quipu_core::time::to_micros(time))
+    (time.to_zoned(TimeZone::UTC).year() >= 1).then(|| quipu_core::calendar::to_micros(time))
 }
 
 fn not_a_time(raw: &str) -> String {

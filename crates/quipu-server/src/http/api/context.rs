@@ -1,8 +1,9 @@
 //! The block of memory for a prompt.
 
+use quipu_core::calendar::TimeExpression;
 use quipu_core::id::{ItemId, Seq};
 use quipu_core::pack::{self, PackLine, Packed, RequestNeed};
-use quipu_core::recall::{Intent, TimeExpression, check_question};
+use quipu_core::recall::{Intent, check_question};
 use quipu_engine::ports::Scope;
 use quipu_engine::{
     ContextOptions, Error, RecallDecision, Reproduced, SessionContext, SessionContextOptions, judged_context,

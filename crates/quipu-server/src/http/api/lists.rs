@@ -1,8 +1,8 @@
 //! Lists of a user's items, sessions, topics and conflicts.
 
 use quipu_core::artifact::{GlobalMemory, TopicMemory};
+use quipu_core::calendar::TimeExpression;
 use quipu_core::item::{Note, Task, Tenet};
-use quipu_core::recall::TimeExpression;
 use quipu_engine::{
     Conflict, FactOptions, FactShown, SessionShown, SessionState, conflicts, facts, files, notes, session, sessions,
     tasks, tenets,

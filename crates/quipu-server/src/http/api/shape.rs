@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use quipu_core::calendar::{RELATIVE_TIME_PATTERN, TimeExpression};
 use quipu_core::limit;
-use quipu_core::recall::{RELATIVE_TIME_PATTERN, TimeExpression};
 use quipu_core::schema::{ITEM_ID_PATTERN, USER_ID_PATTERN};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};

@@ -1,9 +1,10 @@
 //! Retrieve, write, close: a memory of facts, episodes, tasks and notes. The user is named in the body.
 
+use quipu_core::calendar::TimeExpression;
 use quipu_core::event::SourceKind;
 use quipu_core::id::{ItemId, ItemKind, Seq};
 use quipu_core::limit::WRITE_ITEMS_MAX;
-use quipu_core::recall::{Contributions, Intent, TimeExpression, Trace, Validity};
+use quipu_core::recall::{Contributions, Intent, Trace, Validity};
 use quipu_core::reconcile::Rejection;
 use quipu_engine::ports::Scope;
 use quipu_engine::ready_made::{FactIn, NoteIn, TaskIn, TenetIn, WriteReport};

@@ -1,8 +1,8 @@
 //! Turns of a conversation, and journal entries.
 
+use quipu_core::calendar::TimeExpression;
 use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
 use quipu_core::limit;
-use quipu_core::recall::TimeExpression;
 use quipu_core::source::Role;
 use quipu_engine::{Budget, Receipt, RememberOptions, Until, Utterance, process, remember_all};
 use schemars::JsonSchema;

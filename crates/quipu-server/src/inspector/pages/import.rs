@@ -303,7 +303,7 @@ fn report_view(report: &IngestReport, format: ImportFormat) -> ReportView {
     let parts = &report.conversations;
     let (new, known) = (parts.iter().map(|part| part.new).sum::<u64>(), parts.iter().map(|part| part.known).sum());
     let sessions: usize = parts.iter().map(|part| part.sessions).sum();
-    let messages = shown::many(usize::try_from(new + known).unwrap_or(usize::MAX), noun(format));
+    let messages = shown::many(new + known, noun(format));
     let first: Option<Timestamp> = parts.iter().filter_map(|part| part.first_said_at).min();
     let last = parts.iter().filter_map(|part| part.last_said_at).max();
     ReportView {
@@ -319,14 +319,10 @@ fn report_view(report: &IngestReport, format: ImportFormat) -> ReportView {
         },
         undated: parts.iter().map(|part| part.undated).sum(),
         redacted: report.redacted,
-        facts: shown::many(usize::try_from(report.facts).unwrap_or(usize::MAX), "fact"),
+        facts: shown::many(report.facts, "fact"),
         waiting: report.waiting,
         refused: report.refused,
-        left_out: report
-            .left_out
-            .iter()
-            .map(|(why, number)| (shown::count(usize::try_from(*number).unwrap_or(usize::MAX)), why.to_string()))
-            .collect(),
+        left_out: report.left_out.iter().map(|(why, number)| (shown::count(number), why.to_string())).collect(),
         notices: report.notices.iter().take(NOTICES).map(|one| (one.place.clone(), one.reason.clone())).collect(),
         more: report.notices_more + report.notices.len().saturating_sub(NOTICES) as u64,
         reference: report.reference.clone(),
@@ -335,11 +331,15 @@ fn report_view(report: &IngestReport, format: ImportFormat) -> ReportView {
 
 fn progress_view(progress: Progress, total: u64, format: ImportFormat) -> ProgressView {
     let (done, total, text) = match progress {
-        Progress::Imported(done) => (done, total.max(done), format!("of {total} {}s recorded", noun(format))),
-        Progress::Embedded(done, all) => (done, all, format!("of {all} passages made ready for searching")),
-        Progress::Events(done, all) => (done, all, format!("of {all} events checked")),
+        Progress::Imported(done) => {
+            (done, total.max(done), format!("of {} recorded", shown::many(total, noun(format))))
+        }
+        Progress::Embedded(done, all) => {
+            (done, all, format!("of {} passages made ready for searching", shown::count(all)))
+        }
+        Progress::Events(done, all) => (done, all, format!("of {} events checked", shown::count(all))),
     };
-    ProgressView { done, total: total.max(1), text: format!("{done} {text}") }
+    ProgressView { done, total: total.max(1), text: format!("{} {text}", shown::count(done)) }
 }
 
 fn choices_view(chosen: Option<&ImportChoices>) -> ChoicesView {

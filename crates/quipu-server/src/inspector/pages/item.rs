@@ -2,12 +2,12 @@
 
 use askama::Template;
 use jiff::Timestamp;
+use quipu_core::calendar::TimeExpression;
 use quipu_core::event::SourceKind;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{Fact, FactStatus, Task};
 use quipu_core::items::figure;
 use quipu_core::items::times;
-use quipu_core::recall::TimeExpression;
 use quipu_engine::ports::Scope;
 use quipu_engine::ready_made::FactIn;
 use quipu_engine::versions::When;
@@ -271,7 +271,7 @@ fn item(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
         pinned: found.marks.pinned,
         rating: found.marks.rating,
         shown_often: match found.hits.last_hit_at {
-            Some(last) => format!("{}, last {}", shown::many(found.hits.hits as usize, "time"), shown::day(last)),
+            Some(last) => format!("{}, last {}", shown::many(found.hits.hits, "time"), shown::day(last)),
             None => "never, as far as recorded".to_owned(),
         },
         quotes,

@@ -263,7 +263,7 @@ fn drawn(desk: &PageContext<'_>, user: &UserId, kind: &str, at: When) -> Result<
         "notes" => notes(engine, user, at)?
             .into_iter()
             .map(|note| {
-                let meta = vec![shown::word(&note.origin), shown::many(note.votes as usize, "vote")];
+                let meta = vec![shown::word(&note.origin), shown::many(note.votes, "vote")];
                 Row { meta, ..row(note.id, &note.text, "note", String::new(), None) }
             })
             .collect(),

@@ -1,8 +1,9 @@
 //! Searching, and a context block for a prompt.
 
+use quipu_core::calendar::TimeExpression;
 use quipu_core::id::{ItemKind, Seq};
 use quipu_core::pack;
-use quipu_core::recall::{Intent, TimeExpression, Validity};
+use quipu_core::recall::{Intent, Validity};
 use quipu_engine::versions::{VersionExpression, When};
 use quipu_engine::{ContextOptions, Error, RecallOptions, Result, judged_context, keep_hits, recall, users};
 use schemars::JsonSchema;

@@ -1,8 +1,8 @@
 //! Adding, and proposing changes.
 
+use quipu_core::calendar::TimeExpression;
 use quipu_core::event::SourceKind;
 use quipu_core::id::{ItemKind, Seq};
-use quipu_core::recall::TimeExpression;
 use quipu_core::reconcile::Understanding;
 use quipu_core::source::Role;
 use quipu_engine::ready_made::FactIn;

@@ -153,7 +153,7 @@ fn add(call: &Call<'_>, asked: Add) -> Result<Added, Fault> {
     let said_at = timestamp.map(Timestamp::from_second).transpose();
     let said_at = said_at.map_err(|_| Fault::invalid("timestamp is in seconds since 1970").at("timestamp"))?;
     if let Some(date) = &expiration_date
-        && quipu_core::time::read(date).is_none()
+        && quipu_core::calendar::read(date).is_none()
     {
         return Err(Fault::invalid("expiration_date is a date such as 2026-12-31").at("expiration_date"));
     }

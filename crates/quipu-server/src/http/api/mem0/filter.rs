@@ -1,6 +1,6 @@
 //! mem0's filter language: `{"AND": [{"user_id": "a"}, {"created_at": {"gte": "2026-01-01"}}]}`.
 
-use quipu_core::time::read as time;
+use quipu_core::calendar::read as time;
 use serde_json::{Map, Value};
 
 use super::super::super::fault::Fault;

@@ -1,9 +1,9 @@
 //! Searching and listing memories.
 
 use axum::http::Method;
+use quipu_core::calendar::read as time;
 use quipu_core::id::{ItemKind, UserId};
 use quipu_core::limit;
-use quipu_core::time::read as time;
 use quipu_engine::memories::{MemoryView, memories, told_of};
 use quipu_engine::ports::Scope;
 use quipu_engine::{Error, RecallOptions, recall};

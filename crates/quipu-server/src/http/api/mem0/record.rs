@@ -1,8 +1,8 @@
 //! The wire format of a mem0 memory.
 
 use jiff::Timestamp;
+use quipu_core::calendar::read as time;
 use quipu_core::id::UserId;
-use quipu_core::time::read as time;
 use quipu_engine::memories::MemoryView;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use axum::http::Method;
+use quipu_core::calendar::read as time;
 use quipu_core::id::UserId;
-use quipu_core::time::read as time;
 use quipu_engine::memories::{memory, note_about, take_back};
 use quipu_engine::{Error, mark, reword, versions_of};
 use schemars::JsonSchema;

@@ -83,7 +83,7 @@ impl Timed {
 
     fn shown(&self, (name, outcome): OperationOutcome, drawn: String) -> Latency {
         Latency {
-            count: shown::count(self.count() as usize),
+            count: shown::count(self.count()),
             mean: plot::seconds(self.sum / self.count().max(1) as f64),
             p50: plot::seconds(quantile(&self.buckets, 0.5)),
             p95: plot::seconds(quantile(&self.buckets, 0.95)),

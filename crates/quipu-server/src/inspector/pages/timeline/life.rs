@@ -57,11 +57,12 @@ struct Life {
     remarks: usize,
 }
 
-type Days = BTreeMap<Date, Vec<LifeLine>>;
+/// The lines of each day, with their times.
+type Days = BTreeMap<Date, Vec<(Timestamp, LifeLine)>>;
 
 fn on(days: &mut Days, time: Option<Timestamp>, line: LifeLine) {
     if let Some(time) = time {
-        days.entry(time.to_zoned(TimeZone::UTC).date()).or_default().push(line);
+        days.entry(time.to_zoned(TimeZone::UTC).date()).or_default().push((time, line));
     }
 }
 
@@ -156,9 +157,9 @@ fn paged(collected: Days, start: Option<PageStart>) -> (Vec<LifeDay>, Option<Pag
         if LINES_MAX - room >= LINES {
             return (days, Some(PageStart { day, from }));
         }
-        found.sort_by_key(|line| (line.kind != "episode", line.kind, line.id));
+        found.sort_by_key(|(time, line)| (line.kind != "episode", line.kind, *time));
         let left = found.len() - from;
-        let lines: Vec<LifeLine> = found.into_iter().skip(from).take(room).collect();
+        let lines: Vec<LifeLine> = found.into_iter().map(|(_, line)| line).skip(from).take(room).collect();
         let taken = lines.len();
         days.push(LifeDay { name: day.strftime("%-d %b %Y").to_string(), is_continued: from > 0, lines });
         if taken < left {
@@ -184,7 +185,11 @@ mod tests {
             note: String::new(),
             is_over: false,
         };
-        all.iter().map(|(day, number)| (day.parse().unwrap(), (0..*number as u64).map(line).collect())).collect()
+        all.iter()
+            .map(|(day, number)| {
+                (day.parse().unwrap(), (0..*number as u64).map(|bits| (Timestamp::UNIX_EPOCH, line(bits))).collect())
+            })
+            .collect()
     }
 
     /// The lines of each day of all pages in turn, the newest page first.

@@ -7,8 +7,8 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::recall::query::dates::{NamedDate, dated};
-use crate::recall::query::intervals::{Unit, day_of_week, number_of, unit_of_calendar, weekday};
+use crate::calendar::dates::{NamedDate, dated};
+use crate::calendar::intervals::{Unit, day_of_week, number_of, unit_of_calendar, weekday};
 use crate::text::tokens::words;
 
 /// Larger counts are refused.
@@ -233,7 +233,7 @@ fn written(text: &str) -> Option<TimeExpression> {
     {
         return Some(TimeExpression::Day(DayExpression::Date(date), None));
     }
-    crate::time::read(text).map(TimeExpression::Moment)
+    crate::calendar::read(text).map(TimeExpression::Moment)
 }
 
 /// Times that are no days.

@@ -1,4 +1,13 @@
-//! Times: UTC, to the microsecond.
+//! The calendar: times as they are stored (UTC, to the microsecond), and the dates, intervals and times that people name in
+//! English. What the extraction rules of a language say of time is in their files (`extract/rules`).
+
+pub(crate) mod dates;
+pub(crate) mod intervals;
+mod time_expression;
+
+pub use dates::NamedDate;
+pub use intervals::Interval;
+pub use time_expression::{CalendarUnit, DayExpression, RELATIVE_TIME_PATTERN, TIME_EXAMPLES, TimeExpression};
 
 /// Serialises an optional time as microseconds since 1970, which is ten times faster to read than text.
 pub(crate) mod micros {

@@ -1,11 +1,10 @@
-//! Parses the dates in a question and scores how well a day agrees with them.
+//! Parses the dates that a text names.
 
 use std::ops::Range;
 
 use jiff::civil::Date;
 use serde::Serialize;
 
-use crate::recall::query::intervals::Interval;
 use crate::text::tokens::{TextToken, words};
 
 /// A date named in a question. Without a year it means that day or month of every year.
@@ -47,124 +46,12 @@ impl std::fmt::Display for NamedDate {
     }
 }
 
-/// A range of days with its agreement with a date: 0 … 1.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Agreement {
-    first: i32,
-    last: i32,
-    value: f32,
-}
-
-/// All named dates as ranges of days.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(in crate::recall) struct Agreements(Vec<Agreement>);
-
-/// Maximum length of a range that counts as a month; longer ones count as a year.
-const MONTH_DAYS: i32 = 31;
-
-/// Maximum number of years in which dates without a year are searched.
-const YEARS_MAX: i16 = 200;
-
-impl Agreements {
-    /// Expands the dates for days `first` to `last`.
-    pub(in crate::recall) fn new(dates: &[NamedDate], first: i32, last: i32) -> Self {
-        let (first, last) = (year_of(first), year_of(last));
-        let any_year = first.saturating_sub(1).max(last.saturating_sub(YEARS_MAX))..=last.saturating_add(1);
-        let mut all = Vec::new();
-        for date in dates {
-            match *date {
-                NamedDate::Day { year: Some(year), month, day } => add_day(&mut all, year, month, day),
-                NamedDate::Day { year: None, month, day } => {
-                    any_year.clone().for_each(|year| add_day(&mut all, year, month, day))
-                }
-                NamedDate::Month { year: Some(year), month } => add_month(&mut all, year, month),
-                NamedDate::Month { year: None, month } => {
-                    any_year.clone().for_each(|year| add_month(&mut all, year, month))
-                }
-                NamedDate::Year { year } => {
-                    add_stretch(&mut all, Date::new(year, 1, 1).ok(), Date::new(year, 12, 31).ok(), 0.3)
-                }
-            }
-        }
-        Self(all)
-    }
-
-    /// The best agreement of a day with the dates: 0 … 1.
-    pub(in crate::recall) fn of(&self, day: i32) -> f32 {
-        let here = self.0.iter().filter(|a| (a.first..=a.last).contains(&day));
-        here.fold(0.0, |best, agreement| best.max(agreement.value))
-    }
-
-    /// Adds an interval such as "yesterday", "last spring" or "two weeks ago", scored like an explicit day, month or
-    /// year. One without an end, "since Monday", extends to the newest day, and one without a start covers all days
-    /// before its end. "Recently" is ignored: people also say it of what they have just heard of.
-    pub(in crate::recall) fn add_interval(&mut self, interval: &Interval, newest: i32) {
-        if interval.vague {
-            return;
-        }
-        if let Some(day) = interval.only_day() {
-            return add_day(&mut self.0, day.year(), day.month(), day.day());
-        }
-        let first = interval.from.map(day_of);
-        let last = match interval.until {
-            Some(until) => until.yesterday().ok().map(day_of),
-            None => Some(newest),
-        };
-        let Some(last) = last.filter(|last| first.is_none_or(|first| first <= *last)) else { return };
-        let is_month = first.is_some_and(|first| last - first <= MONTH_DAYS);
-        let value = if is_month { 0.8 } else { 0.3 };
-        self.0.push(Agreement { first: first.unwrap_or(i32::MIN), last, value });
-    }
-
-    pub(in crate::recall) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-/// The same day 1; 1 to 7 days after .8; up to 31 days after .4; up to 3 days before .3 (measured).
-fn add_day(all: &mut Vec<Agreement>, year: i16, month: i8, day: i8) {
-    if let Ok(date) = Date::new(year, month, day) {
-        let day = day_of(date);
-        let around = [(-3, -1, 0.3), (0, 0, 1.0), (1, 7, 0.8), (8, 31, 0.4)];
-        all.extend(around.map(|(from, to, value)| Agreement { first: day + from, last: day + to, value }));
-    }
-}
-
-/// The same month .8, the next .4 (measured).
-fn add_month(all: &mut Vec<Agreement>, year: i16, month: i8) {
-    let Ok(start) = Date::new(year, month, 1) else { return };
-    add_stretch(all, Some(start), Some(start.last_of_month()), 0.8);
-    let next = start.last_of_month().tomorrow().ok();
-    add_stretch(all, next, next.map(Date::last_of_month), 0.4);
-}
-
-fn add_stretch(all: &mut Vec<Agreement>, first: Option<Date>, last: Option<Date>, value: f32) {
-    if let (Some(first), Some(last)) = (first, last) {
-        all.push(Agreement { first: day_of(first), last: day_of(last), value });
-    }
-}
-
-/// Whole days since 1970-01-01.
-pub(in crate::recall) fn day_of(date: Date) -> i32 {
-    let seconds = date.to_zoned(jiff::tz::TimeZone::UTC).map(|zoned| zoned.timestamp());
-    seconds.map_or(i32::MIN / 2, crate::time::day_number)
-}
-
-/// The year of a day; days out of range are clamped.
-fn year_of(day: i32) -> i16 {
-    match jiff::Timestamp::from_second(i64::from(day) * 86_400) {
-        Ok(time) => time.to_zoned(jiff::tz::TimeZone::UTC).year(),
-        Err(_) if day < 0 => 1,
-        Err(_) => 9998,
-    }
-}
-
 /// The dates a text names in English, in order.
 ///
 /// Accepts `8 May, 2023`, `8th of May`, `May 8th 2023`, `May 2023`, `in May`, `in 2023`, `2023-05-08`. A bare "may" or
 /// "march" is a verb and a bare number is a number, unless a word such as "in" or "since" precedes it. Impossible dates
 /// are ignored.
-pub(in crate::recall) fn named_dates(text: &str) -> Vec<NamedDate> {
+pub(crate) fn named_dates(text: &str) -> Vec<NamedDate> {
     let mut dates = Vec::new();
     for (_, date) in dated(text, &words(text)) {
         if !dates.contains(&date) {
@@ -175,7 +62,7 @@ pub(in crate::recall) fn named_dates(text: &str) -> Vec<NamedDate> {
 }
 
 /// The dates in a text, each with the range of its words.
-pub(in crate::recall) fn dated(text: &str, words: &[TextToken]) -> Vec<(Range<usize>, NamedDate)> {
+pub(crate) fn dated(text: &str, words: &[TextToken]) -> Vec<(Range<usize>, NamedDate)> {
     let mut dates = Vec::new();
     let mut at = 0;
     while at < words.len() {
@@ -326,7 +213,7 @@ fn day_number(word: &str) -> Option<i8> {
     number(digits, 1..=2).and_then(|day| i8::try_from(day).ok()).filter(|day| (1..=31).contains(day))
 }
 
-pub(in crate::recall) const MONTHS: [&str; 12] = [
+pub(crate) const MONTHS: [&str; 12] = [
     "january",
     "february",
     "march",

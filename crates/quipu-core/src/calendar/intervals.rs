@@ -6,7 +6,7 @@ use jiff::civil::{Date, Weekday};
 use jiff::{Span, ToSpan};
 use serde::Serialize;
 
-use crate::recall::query::dates::{MONTHS, NamedDate, dated};
+use crate::calendar::dates::{MONTHS, NamedDate, dated};
 use crate::text::tokens::TextToken;
 
 /// An interval of days, possibly without a start or an end.
@@ -57,13 +57,13 @@ impl std::fmt::Display for Interval {
 /// The intervals a question names, in order. Dates without a year are the latest that are not in the future.
 ///
 /// Impossible and implausible times ("100,000 years ago") are ignored.
-pub(in crate::recall) fn intervals(text: &str, words: &[TextToken], today: Date) -> Vec<Interval> {
+pub(crate) fn intervals(text: &str, words: &[TextToken], today: Date) -> Vec<Interval> {
     let found = named(text, words, today);
     Reader { words, today }.with_roles(&found)
 }
 
 /// Ranges of the words that name times.
-pub(in crate::recall) fn places(text: &str, words: &[TextToken], today: Option<Date>) -> Vec<Range<usize>> {
+pub(crate) fn places(text: &str, words: &[TextToken], today: Option<Date>) -> Vec<Range<usize>> {
     let relative = today.map(|today| named(text, words, today)).unwrap_or_default();
     let written = dated(text, words).into_iter().map(|(range, _)| range);
     relative.into_iter().map(|(range, _)| range).chain(written).collect()
@@ -72,7 +72,7 @@ pub(in crate::recall) fn places(text: &str, words: &[TextToken], today: Option<D
 /// Ranges of the words that name a time only from today's point of view and begin before it: "yesterday", "last week",
 /// "two days ago". In a message the same words mean another day, so they must not be compared as words. Seasons and
 /// months are not included, because they also say what a day was like.
-pub(in crate::recall) fn passing(text: &str, words: &[TextToken], today: Date) -> Vec<Range<usize>> {
+pub(crate) fn passing(text: &str, words: &[TextToken], today: Date) -> Vec<Range<usize>> {
     let reader = Reader { words, today };
     let keeps = |word: &TextToken| season(&word.lower).is_some() || MONTHS.contains(&word.lower.as_str());
     let is_passing = |range: &Range<usize>, interval: &Interval| {
@@ -406,7 +406,7 @@ fn open(from: Option<Date>, until: Option<Date>) -> Interval {
 }
 
 /// The weekday before a day (−1), after it (1), or of its week, which begins on Monday (0).
-pub(in crate::recall) fn day_of_week(today: Date, day: Weekday, toward: i32) -> Option<Date> {
+pub(crate) fn day_of_week(today: Date, day: Weekday, toward: i32) -> Option<Date> {
     match toward {
         -1 => today.nth_weekday(-1, day).ok(),
         1 => today.nth_weekday(1, day).ok(),
@@ -418,13 +418,13 @@ pub(in crate::recall) fn day_of_week(today: Date, day: Weekday, toward: i32) -> 
 }
 
 /// A number in words, 1 to 12.
-pub(in crate::recall) fn number_of(word: &str) -> Option<i32> {
+pub(crate) fn number_of(word: &str) -> Option<i32> {
     let small = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
     small.iter().position(|small| *small == word).map(|number| number as i32 + 1)
 }
 
 /// A calendar unit by its name, in the singular or plural.
-pub(in crate::recall) fn unit_of_calendar(word: &str) -> Option<Unit> {
+pub(crate) fn unit_of_calendar(word: &str) -> Option<Unit> {
     match word {
         "day" | "days" => Some(Unit::Day),
         "week" | "weeks" => Some(Unit::Week),
@@ -459,7 +459,7 @@ fn year_number(word: &str) -> Option<i16> {
     word.parse().ok().filter(|year| plain && (1000..=2999).contains(year))
 }
 
-pub(in crate::recall) fn weekday(word: &str) -> Option<Weekday> {
+pub(crate) fn weekday(word: &str) -> Option<Weekday> {
     Some(match word {
         "monday" => Weekday::Monday,
         "tuesday" => Weekday::Tuesday,
