@@ -66,6 +66,15 @@ power-cut IMAGES="10000":
 io-errors:
     QUIPU_IO_ERRORS=all cargo test -p quipu-faults --test faults errors -- --nocapture
 
+# Run the tests of the scorecard in docs/reliability.md at their full size, or those with the NUMBERS, and print their figures
+scorecard *NUMBERS:
+    python3 crates/quipu-testkit/scorecard.py {{NUMBERS}}
+
+# Test 16 of the scorecard: send more than 20,000 requests made from /openapi.json (needs crates/quipu-server/tests/sdk/requirements-fuzz.txt)
+fuzz-api EXAMPLES="60":
+    cargo build -p quipu-cli
+    python3 crates/quipu-server/tests/sdk/fuzz.py "${CARGO_TARGET_DIR:-target}/debug/quipu" --examples {{EXAMPLES}}
+
 # Plant each serious fault of crates/quipu-testkit/mutants, or the NAMES, in a copy of the source, and run the test that catches it
 mutants *NAMES:
     python3 crates/quipu-testkit/mutants/run.py {{NAMES}}

@@ -2,10 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod bombs;
 mod deploy;
 mod ended;
 mod endurance;
+mod kill_loop;
 mod killed;
+mod linearizable;
 #[path = "../commands/place/mod.rs"]
 mod place;
 mod several;
@@ -35,6 +38,11 @@ impl Serving {
         let first = BufReader::new(child.stdout.take().unwrap()).lines().next().unwrap().unwrap();
         let addr = first.strip_prefix("Quipu listens on ").unwrap().to_owned();
         Self { child, addr }
+    }
+
+    /// Its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// `kill -9`.

@@ -16,10 +16,8 @@ use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
     CoreEdit, Engine, PatchOptions, RememberOptions, Utterance, edit_core, erase, fork, remember, revert,
 };
-use quipu_testkit::{MemoryStore, Rng, engine};
+use quipu_testkit::{MemoryStore, Rng, effort, engine, seed};
 use serde_json::{Value, json};
-
-const SEED: u64 = 20_260_101;
 
 type Events = Vec<SealedEvent>;
 
@@ -68,22 +66,25 @@ fn original() -> (Events, Case) {
     let store = MemoryStore::new();
     let engine = engine(Box::new(store.clone()));
     let (root, me, other) = (user("root"), user("me"), user("other"));
+    let turns = effort(20).into();
     grow(&engine, &root, 20);
-    grow(&engine, &other, 40);
+    grow(&engine, &other, 2 * turns + 20);
     fork(&engine, &root, &me, When::Seq(12), &mut |_| {}).unwrap();
-    grow_on(&engine, &me);
+    grow_on(&engine, &me, turns);
     let before_erasing = events_of(&store, &me);
     for seq in [3, 20] {
         erase(&engine, &me, &[EraseTarget::Event(seq)], "asked to", &mut |_| {}).unwrap();
     }
     remember(&engine, &me, &Utterance::of_user("after the erasures"), &RememberOptions::default()).unwrap();
-    let case = Case { dice: Rng::new(SEED), before_erasing, foreign: events_of(&store, &other) };
-    (events_of(&store, &me), case)
+    let case = Case { dice: Rng::new(seed()), before_erasing, foreign: events_of(&store, &other) };
+    let events = events_of(&store, &me);
+    assert!(events.len() >= 50 && case.foreign.len() >= events.len(), "{} {}", events.len(), case.foreign.len());
+    (events, case)
 }
 
 /// As [`grow`], without the keys that the fork already has.
-fn grow_on(engine: &Engine, me: &UserId) {
-    for n in 0..12 {
+fn grow_on(engine: &Engine, me: &UserId, turns: u64) {
+    for n in 0..turns {
         let key = (n % 3 == 0).then(|| format!("own key {n}"));
         let options = RememberOptions { idempotency_key: key, ..RememberOptions::default() };
         remember(engine, me, &Utterance::of_user(format!("own text {n}")), &options).unwrap();
@@ -449,7 +450,13 @@ fn no_forgery_goes_unnoticed() {
             forged += tried;
         }
     }
-    println!("{forged} forgeries of {} kinds, seed {SEED}", KINDS.len() + PINNED.len());
+    println!(
+        "forged ledgers: {forged} forgeries of {} kinds at {} positions, {} unnoticed, seed {}",
+        KINDS.len() + PINNED.len(),
+        events.len(),
+        unnoticed.len(),
+        seed()
+    );
     assert!(unnoticed.is_empty(), "not noticed as damage (kind, at events): {unnoticed:#?}");
 }
 

@@ -1,9 +1,18 @@
 //! A key of one user against other users' memories, on every route.
 
-use quipu_engine::ports::Scope;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use quipu_engine::ports::{LedgerStore, Scope};
+use quipu_fake_model::FakeScript;
+use quipu_models::HashedNgrams;
+use quipu_postgres::{PostgresOptions, PostgresStore};
+use quipu_testkit::postgres_server::{bare_database, server, url};
+use quipu_testkit::{MemoryStore, effort, seed};
 use serde_json::{Value, json};
 
 use super::rig;
+use crate::rig::TestServer;
 
 /// A body for each POST route, which names `otto` wherever a user is named.
 fn body(path: &str) -> Value {
@@ -96,31 +105,80 @@ async fn nothing_of_another_user_is_told_on_any_route() {
     assert_eq!(rig.get("/memory/otto").await.ok(), before, "nothing was changed");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn many_users_at_once_never_see_each_other() {
-    let rig = std::sync::Arc::new(rig().await);
-    let users: Vec<String> = (0..8).map(|number| format!("user{number}")).collect();
+/// Users of the interleaved calls, and rounds of each.
+const USERS: usize = 8;
+const ROUNDS: u32 = 12;
+
+/// Every user in turn says something secret and asks in several ways, at the same time as the others.
+async fn nobody_sees_another(what: &str, store: Box<dyn LedgerStore>, rounds: u32) {
+    let engine = crate::rig::engine_of(store, Arc::new(HashedNgrams::new()), None);
+    let rig = Arc::new(TestServer::over(engine, FakeScript::saying("hello"), |_| {}).await);
+    let calls = Arc::new(AtomicU64::new(0));
     let mut running = Vec::new();
-    for user in users.clone() {
-        let (rig, key) = (rig.clone(), rig.key(&[Scope::Read, Scope::Write], Some(&user)));
+    for user in (0..USERS).map(|number| format!("user{number}")) {
+        let (rig, calls, key) = (rig.clone(), calls.clone(), rig.key(&[Scope::Read, Scope::Write], Some(&user)));
         running.push(tokio::spawn(async move {
             let headers = [("x-api-key", key.as_str())];
-            for round in 0..12 {
-                let turn = json!({"messages": [{"role": "user", "content": format!("My code word is canary-{user}-{round}.")}]});
-                rig.ask("POST", &format!("/memory/{user}/turns"), &headers, Some(&turn)).await.ok();
-                for (path, body) in [
-                    ("/memory/retrieve".to_owned(), json!({"query": "What is my code word?"})),
-                    (format!("/memory/{user}/context"), json!({"query": "What is my code word?"})),
+            let others: Vec<String> =
+                (0..USERS).map(|number| format!("canary-user{number}-")).filter(|word| !word.contains(&user)).collect();
+            let ask = async |method: &str, path: &str, body: Option<&Value>| {
+                calls.fetch_add(1, Ordering::SeqCst);
+                let answer = rig.ask(method, path, &headers, body).await;
+                let shown = String::from_utf8_lossy(&answer.body).into_owned();
+                let leak = others.iter().find(|word| shown.contains(word.as_str()));
+                assert!(leak.is_none(), "{user}, {method} {path}, seed {}: {leak:?} in {shown}", seed());
+                (answer.status, shown)
+            };
+            for round in 0..rounds {
+                let own = format!("canary-{user}-{round}");
+                let turn = json!({"messages": [{"role": "user", "content": format!("My code word is {own}.")}]});
+                let question = json!({"query": "What is my code word?"});
+                let another = format!("user{}", (round as usize + 1 + user.len()) % USERS);
+                for (method, path, body) in [
+                    ("POST", format!("/memory/{user}/turns"), Some(&turn)),
+                    ("POST", "/memory/retrieve".to_owned(), Some(&question)),
+                    ("POST", format!("/memory/{user}/context"), Some(&question)),
+                    ("GET", format!("/memory/{user}/facts"), None),
+                    ("GET", format!("/memory/{user}/export"), None),
+                    ("GET", format!("/memory/{user}/diff?from=0"), None),
+                    ("GET", format!("/memory/{user}/items/nothing"), None),
                 ] {
-                    let found = rig.ask("POST", &path, &headers, Some(&body)).await.ok().to_string();
-                    let canaries = found.split("canary-").skip(1).map(|rest| rest.split('-').next().unwrap().to_owned());
-                    let canaries: Vec<String> = canaries.collect();
-                    assert!(canaries.iter().all(|seen| *seen == user) && !canaries.is_empty(), "{user}: {found}");
+                    let (status, shown) = ask(method, &path, body).await;
+                    let is_answer = if path.ends_with("nothing") { status == 404 } else { status == 200 };
+                    assert!(is_answer, "{user}, {method} {path}: {status} {shown}");
+                    let is_search = path.ends_with("retrieve") || path.ends_with("context");
+                    assert!(!is_search || shown.contains(&format!("canary-{user}-")), "{user}, {path}: {shown}");
+                }
+                if another != user {
+                    let (status, shown) = ask("GET", &format!("/memory/{another}/export"), None).await;
+                    assert_eq!(status, 403, "{user}: {shown}");
                 }
             }
         }));
     }
     for one in running {
         one.await.unwrap();
+    }
+    println!(
+        "tenants, {what}: {} interleaved calls of {USERS} users, 0 leaks, seed {}",
+        calls.load(Ordering::SeqCst),
+        seed()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_users_at_once_never_see_each_other() {
+    nobody_sees_another("in memory", Box::new(MemoryStore::new()), effort(ROUNDS)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_users_of_few_connections_never_see_each_other() {
+    for connections_max in [1, 8] {
+        let store = tokio::task::spawn_blocking(move || {
+            let options = PostgresOptions { connections_max, ..PostgresOptions::default() };
+            PostgresStore::open(&url(server().port, &bare_database()), options).unwrap()
+        });
+        let what = format!("PostgreSQL, pool of {connections_max}");
+        nobody_sees_another(&what, Box::new(store.await.unwrap()), effort(ROUNDS).div_ceil(4)).await;
     }
 }
