@@ -6,6 +6,7 @@ mod deploy;
 mod ended;
 mod endurance;
 mod killed;
+mod long_run;
 #[path = "../commands/place/mod.rs"]
 mod place;
 mod several;
@@ -35,6 +36,11 @@ impl Serving {
         let first = BufReader::new(child.stdout.take().unwrap()).lines().next().unwrap().unwrap();
         let addr = first.strip_prefix("Quipu listens on ").unwrap().to_owned();
         Self { child, addr }
+    }
+
+    /// The id of its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// `kill -9`.

@@ -315,6 +315,6 @@ fn stages(
 #[cfg(test)]
 mod late_tests;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;
