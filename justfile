@@ -38,6 +38,14 @@ postgres FOLDER="/var/tmp":
 endurance SECONDS="300":
     QUIPU_ENDURANCE_SECONDS={{SECONDS}} cargo test -p quipu-cli --test serving servers_are_killed -- --nocapture
 
+# Hold a server at 70 % of the machine's capacity for SECONDS with USERS, and judge its memory, file handles, threads and answers
+long-run SECONDS="7200" USERS="10000":
+    QUIPU_LONG_RUN_SECONDS={{SECONDS}} QUIPU_LONG_RUN_USERS={{USERS}} cargo test --release -p quipu-cli --test serving steady_load -- --nocapture
+
+# Import files of so many TURNS, and measure time and memory of import, opening, recall, packs, revert and erasure
+big-memory TURNS="10000,100000,300000,1000000" *FLAGS:
+    cargo run --release -- bench --turns {{TURNS}} {{FLAGS}}
+
 # Fuzz each target for SECONDS (needs cargo-fuzz and a nightly toolchain)
 fuzz SECONDS="60":
     for target in $(cargo fuzz list); do cargo fuzz run "$target" -- -max_total_time={{SECONDS}} || exit 1; done

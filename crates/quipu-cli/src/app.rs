@@ -13,7 +13,7 @@ use quipu_engine::keys::Keys;
 use quipu_engine::ports::{
     Embedder, Extractor, KeyStore, LanguageModel, LedgerStore, Reflector, Reranker, Summarizer, WindowReader,
 };
-use quipu_engine::{Engine, EngineRules, Error, OptionalParts, Result};
+use quipu_engine::{Engine, EngineRules, Error, OpenLimits, OptionalParts, Result};
 use quipu_files::{FolderVault, KeyFile};
 use quipu_models::language::{ModelUsage, RemoteModel};
 use quipu_models::{
@@ -64,6 +64,7 @@ fn assemble(
             rules: EngineRules {
                 policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
                 sessions: settings.sessions.clone(),
+                open_limits: OpenLimits { bytes_max: settings.open_memories_mib << 20, ..OpenLimits::default() },
                 ..EngineRules::default()
             },
             optional: OptionalParts {

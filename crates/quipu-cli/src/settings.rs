@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use quipu::system::SystemClock;
 use quipu_core::id::UserId;
+use quipu_core::limit;
 use quipu_core::recall::Profiles;
 use quipu_core::session::SessionOptions;
 use quipu_engine::ports::Clock;
@@ -41,6 +42,7 @@ struct File {
     reranker_dir: Option<PathBuf>,
     keep_sensitive: Option<bool>,
     remarks: Option<bool>,
+    open_memories_mib: Option<usize>,
     weights: Option<PathBuf>,
     artifacts: Option<artifacts::Switch>,
     artifacts_dir: Option<PathBuf>,
@@ -83,6 +85,8 @@ pub(crate) struct Settings {
     pub(crate) keep_sensitive: bool,
     /// Keep statements worth remembering verbatim if no rule reads them.
     pub(crate) remarks: bool,
+    /// Estimated size of the memories that are kept open, in MiB.
+    pub(crate) open_memories_mib: usize,
     /// Profiles of weights for recall.
     pub(crate) profiles: Profiles,
     /// Plain files: whether they are kept, and where.
@@ -99,6 +103,9 @@ pub(crate) struct Settings {
     serve: serving::Serving,
     upstream: Vec<serving::UpstreamSetting>,
 }
+
+/// Most MiB of open memories that can be set: 16 TiB.
+const OPEN_MEMORIES_MIB_MAX: usize = 16 << 20;
 
 /// Default user.
 const DEFAULT_USER: &str = "me";
@@ -133,6 +140,7 @@ impl Settings {
             profiles: profiles(file.weights, global.profile.as_deref())?,
             keep_sensitive: switch("QUIPU_KEEP_SENSITIVE")?.or(file.keep_sensitive).unwrap_or(false),
             remarks: switch("QUIPU_REMARKS")?.or(file.remarks).unwrap_or(true),
+            open_memories_mib: open_memories_mib(file.open_memories_mib)?,
             artifacts: Artifacts::read(file.artifacts, file.artifacts_dir)?,
             sessions: file.sessions.checked().map_err(|refusal| Error::Invalid(format!("[sessions]: {refusal}")))?,
             models: models::read(&file.models, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()))?,
@@ -143,6 +151,21 @@ impl Settings {
             upstream: file.upstream,
         })
     }
+}
+
+/// The size of the memories that are kept open: from the environment, else from the file, else the default.
+fn open_memories_mib(in_file: Option<usize>) -> Result<usize> {
+    let wrong = |given: &dyn std::fmt::Display| {
+        Error::Invalid(format!(
+            "QUIPU_OPEN_MEMORIES_MIB and open_memories_mib are a number from 1 to {OPEN_MEMORIES_MIB_MAX}, not {given}"
+        ))
+    };
+    let in_environment = match std::env::var("QUIPU_OPEN_MEMORIES_MIB") {
+        Ok(text) => Some(text.parse().map_err(|_| wrong(&text))?),
+        Err(_) => None,
+    };
+    let chosen = in_environment.or(in_file).unwrap_or(limit::ACTIVE_BYTES_MAX >> 20);
+    if (1..=OPEN_MEMORIES_MIB_MAX).contains(&chosen) { Ok(chosen) } else { Err(wrong(&chosen)) }
 }
 
 /// Reads a boolean environment variable: `true` or `false`.

@@ -44,6 +44,39 @@ pub struct BenchOptions {
     /// Exponent of that distribution
     #[arg(long, default_value_t = 1.0, value_name = "S", requires = "users")]
     pub skew: f64,
+    /// Instead, import a file with so many turns into a memory, and measure time and memory of the import, of opening, recall,
+    /// packs, a revert and an erasure; several numbers such as 10000,100000 also give the exponents of growth
+    #[arg(long, value_name = "N", value_delimiter = ',', conflicts_with_all = ["store", "users"])]
+    pub turns: Vec<usize>,
+    /// With --turns: generated vectors instead of the model's, and no network that reads remarks, which take most of the time of
+    /// an import
+    #[arg(long, requires = "turns")]
+    pub made_up_vectors: bool,
+    /// The part of --turns that a process of its own measures
+    #[arg(long, hide = true, requires = "folder")]
+    pub stage: Option<BigStage>,
+    /// Where the memory of that part is
+    #[arg(long, hide = true, requires = "stage")]
+    pub folder: Option<PathBuf>,
+}
+
+/// A part of `quipu bench --turns`, measured in a process of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BigStage {
+    /// The import.
+    Import,
+    /// Everything else.
+    Use,
+}
+
+impl BigStage {
+    /// The name used as an argument.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Import => "import",
+            Self::Use => "use",
+        }
+    }
 }
 
 /// The format of a file.

@@ -21,6 +21,7 @@ use quipu_engine::{
 use quipu_models::RuleExtractor;
 use serde::Serialize;
 
+mod big;
 mod contention;
 mod machine;
 mod popularity;
@@ -99,6 +100,9 @@ fn seconds(since: Instant) -> f64 {
 /// `Unavailable` without a temporary folder; `Invalid` for a database with memories; otherwise as the functions of the
 /// engine.
 pub fn bench(environment: &dyn Environment, output: &dyn Output, options: &BenchOptions) -> Result<Measurement> {
+    if !options.turns.is_empty() {
+        return big::big(environment, output, options);
+    }
     if let Some(users) = options.users {
         return users::users(environment, output, options, users as usize);
     }

@@ -1,6 +1,7 @@
 //! The interface between an evaluation and the program that runs it.
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -41,6 +42,12 @@ pub trait Environment {
 
     /// Where the use of language models is counted.
     fn model_usage(&self) -> Arc<ModelUsage>;
+
+    /// This program with the same settings, to measure something in a process of its own.
+    ///
+    /// # Errors
+    /// `Unavailable` if the system does not say where the program is.
+    fn program(&self) -> Result<Command>;
 
     /// The time to use instead of the machine's.
     fn now(&self) -> Option<Timestamp>;

@@ -14,6 +14,7 @@ mod corpus;
 mod efficiency;
 mod environment;
 mod families;
+mod fit;
 mod heard;
 mod languages;
 mod lines;
@@ -33,9 +34,10 @@ use quipu_engine::ports::LedgerStore;
 use quipu_engine::{Engine, Error, Result};
 use tempfile::TempDir;
 
-pub use args::{BenchOptions, Conversations, CorpusKind, Dataset};
+pub use args::{BenchOptions, BigStage, Conversations, CorpusKind, Dataset};
 pub use bench::bench;
 pub use environment::{Environment, Measurement, Output, Place};
+pub use fit::Line;
 
 /// Runs an evaluation.
 ///

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::bootstrap::{self, Interval};
@@ -190,7 +190,7 @@ pub(super) fn nested<T>(flat: &BTreeMap<String, T>, value: impl Fn(&T) -> Value)
 }
 
 /// Two quantiles of a series of times.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Quantiles {
     pub(crate) p50: f64,
     pub(crate) p95: f64,

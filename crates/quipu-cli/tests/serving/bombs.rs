@@ -209,9 +209,9 @@ fn what_wants_to_cost_much_is_refused_and_leaves_nothing() {
         log["items"].as_array().unwrap().len()
     };
     let before = events();
-    let rss = figure(serving.id(), "VmRSS");
+    let rss = figure(serving.pid(), "VmRSS");
     // From here on the greatest size counts.
-    std::fs::write(format!("/proc/{}/clear_refs", serving.id()), "5").unwrap();
+    std::fs::write(format!("/proc/{}/clear_refs", serving.pid()), "5").unwrap();
     let (mut wrong, mut slowest) = (Vec::new(), Vec::new());
     let bombs = bombs();
     for bomb in &bombs {
@@ -221,7 +221,7 @@ fn what_wants_to_cost_much_is_refused_and_leaves_nothing() {
             wrong.push(format!("{}: {status} {}", bomb.name, answer.chars().take(300).collect::<String>()));
         }
     }
-    let growth = figure(serving.id(), "VmHWM").saturating_sub(rss);
+    let growth = figure(serving.pid(), "VmHWM").saturating_sub(rss);
     let after = events();
     slowest.sort();
     slowest.reverse();

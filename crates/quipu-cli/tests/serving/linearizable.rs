@@ -149,9 +149,9 @@ impl Run {
                 self.addrs[at].lock().unwrap().clone_from(&servers[at].serving.addr);
                 kills += 1;
             } else {
-                signal("-STOP", servers[at].serving.id());
+                signal("-STOP", servers[at].serving.pid());
                 std::thread::sleep(Duration::from_millis(dice.below(3000) as u64));
-                signal("-CONT", servers[at].serving.id());
+                signal("-CONT", servers[at].serving.pid());
                 pauses += 1;
             }
         }

@@ -9,6 +9,7 @@ mod endurance;
 mod kill_loop;
 mod killed;
 mod linearizable;
+mod long_run;
 #[path = "../commands/place/mod.rs"]
 mod place;
 mod several;
@@ -40,8 +41,8 @@ impl Serving {
         Self { child, addr }
     }
 
-    /// Its process.
-    pub(crate) fn id(&self) -> u32 {
+    /// The id of its process.
+    pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 

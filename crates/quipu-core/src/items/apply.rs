@@ -2,7 +2,7 @@
 
 use std::collections::btree_map::Entry;
 
-use super::Items;
+use super::{Items, quotes};
 use crate::evolve::GrownSchema;
 use crate::id::{ItemId, ItemKind, Seq};
 use crate::item::{DerivedChange, Evidence, Fact, FactChange, FactStatus, TaskChange, TenetChange, TimeSpan};
@@ -32,6 +32,7 @@ impl Items {
                 fact.seen_count = fact.seen_count.saturating_add(1);
                 fact.last_seen = fact.last_seen.max(at);
                 add_evidence(&mut fact.evidence, evidence);
+                self.quoting.extend(quotes(fact));
             }
             DerivedChange::FactChanged(change) => self.change_fact(&change),
             DerivedChange::FactRestored { fact } => self.reinstate(fact),
@@ -112,7 +113,13 @@ impl Items {
         }
         self.displace_slot(&fact, corrects);
         self.slots.entry(fact.slot.clone()).or_default().insert(fact.id);
-        self.facts.insert(fact.id, fact);
+        let (id, quoted) = (fact.id, quotes(&fact).collect::<Vec<_>>());
+        if let Some(replaced) = self.facts.insert(id, fact) {
+            for pair in quotes(&replaced) {
+                self.quoting.remove(&pair);
+            }
+        }
+        self.quoting.extend(quoted);
     }
 
     /// Ends the active facts in the slot of an active fact that holds one value.
@@ -152,6 +159,7 @@ impl Items {
         fact.trust = change.trust.unwrap_or(fact.trust);
         fact.user_fact_score = change.user_fact_score.or(fact.user_fact_score);
         change.evidence.into_iter().for_each(|at| add_evidence(&mut fact.evidence, at));
+        self.quoting.extend(quotes(fact));
         let Some(status) = change.status else { return };
         fact.status = status;
         if status == FactStatus::Superseded && is_free {
@@ -224,6 +232,7 @@ impl Items {
             kept.last_seen = kept.last_seen.max(last);
             kept.first_seen = [kept.first_seen, first].into_iter().flatten().min();
             evidence.into_iter().for_each(|at| add_evidence(&mut kept.evidence, at));
+            self.quoting.extend(quotes(kept));
         }
     }
 }

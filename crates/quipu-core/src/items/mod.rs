@@ -6,6 +6,8 @@
 mod apply;
 mod growth;
 mod readings;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,6 +52,9 @@ pub struct Items {
     /// Turns, each with the episode it belongs to.
     #[serde(skip)]
     told_by: BTreeMap<ItemId, ItemId>,
+    /// The sources in the evidence of facts, each with the fact.
+    #[serde(skip)]
+    quoting: BTreeSet<(ItemId, ItemId)>,
 }
 
 impl Items {
@@ -78,6 +83,12 @@ impl Items {
     /// The facts of a slot, by id.
     pub fn in_slot<'a>(&'a self, slot: &str) -> impl Iterator<Item = &'a Fact> {
         self.slots.get(slot).into_iter().flatten().filter_map(|id| self.facts.get(id))
+    }
+
+    /// The facts with evidence in a source, by id.
+    pub fn quoting(&self, source: ItemId) -> impl Iterator<Item = &Fact> {
+        let fact = |bits| (source, ItemId { kind: ItemKind::Fact, bits });
+        self.quoting.range(fact(0)..=fact(u64::MAX)).filter_map(|(_, fact)| self.facts.get(fact))
     }
 
     /// Every episode, by id.
@@ -286,6 +297,7 @@ impl Items {
         for fact in self.facts.values() {
             self.slots.entry(fact.slot.clone()).or_default().insert(fact.id);
         }
+        self.quoting = self.facts.values().flat_map(quotes).collect();
         self.undecided.clear();
         for review in self.reviews.values().filter(|review| review.decided.is_none()) {
             self.undecided.entry(review.about).or_default().insert(review.id);
@@ -309,6 +321,11 @@ impl Items {
         let episodes: usize = self.episodes.values().map(|one| one.summary.len() + one.raw_excerpt.len() + 400).sum();
         facts + episodes + self.sessions.bytes() + self.made_by.len() * (size_of::<Fact>() + 96)
     }
+}
+
+/// The sources that a fact quotes, each with the fact.
+fn quotes(fact: &Fact) -> impl Iterator<Item = (ItemId, ItemId)> {
+    fact.evidence.iter().map(|at| (at.source, fact.id))
 }
 
 /// "once" or "3 times".

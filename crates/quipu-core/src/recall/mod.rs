@@ -312,6 +312,6 @@ fn stages(
 #[cfg(test)]
 mod late_tests;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;

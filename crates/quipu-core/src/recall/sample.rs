@@ -15,7 +15,7 @@ pub(super) fn day(date: &str) -> Option<Timestamp> {
 }
 
 /// A fact first stated when it began.
-pub(super) fn fact(number: u64, (subject, predicate, object): (&str, &str, &str), (from, to): (&str, &str)) -> Fact {
+pub(crate) fn fact(number: u64, (subject, predicate, object): (&str, &str, &str), (from, to): (&str, &str)) -> Fact {
     let text = Predicates::default_registry().say(subject, predicate, object, &BTreeMap::new());
     Fact {
         id: ItemId { kind: ItemKind::Fact, bits: number },

@@ -3,7 +3,7 @@
 //! What is due is computed from the state: a segment is recorded once no later turn can change it, or once its session
 //! is over. Recording the same segment again gives the same episode.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use quipu_core::Memory;
@@ -243,11 +243,10 @@ fn told(
         .collect();
     let read = episode::AnalysedSession::read(&turns);
     let ranges = if over { read.segment(options) } else { read.segment_so_far(options).closed };
-    let facts = facts_by_source(memory);
     let mut all = Vec::new();
     for range in ranges {
         let facts: Vec<(ItemId, Option<String>)> =
-            turns[range.clone()].iter().flat_map(|turn| facts.get(&turn.id).cloned().unwrap_or_default()).collect();
+            turns[range.clone()].iter().flat_map(|turn| facts_quoting(memory, turn.id)).collect();
         let name = named_after(turns[range.start].id);
         let mut one = read.compose(name, session, range, &facts)?;
         one.turn_range = (one.turn_range.0.saturating_add(first), one.turn_range.1.saturating_add(first));
@@ -256,13 +255,10 @@ fn told(
     Ok(all)
 }
 
-/// Facts by the sources they were read from.
-fn facts_by_source(memory: &Memory) -> BTreeMap<ItemId, Vec<(ItemId, Option<String>)>> {
-    let mut found: BTreeMap<ItemId, Vec<_>> = BTreeMap::new();
-    for fact in memory.items().facts() {
-        for place in &fact.evidence {
-            found.entry(place.source).or_default().push((fact.id, fact.core_path.clone()));
-        }
-    }
-    found
+/// The facts with evidence in a source, once for each piece of evidence, with their place in the core document.
+fn facts_quoting(memory: &Memory, source: ItemId) -> impl Iterator<Item = (ItemId, Option<String>)> {
+    memory.items().quoting(source).flat_map(move |fact| {
+        let quotes = fact.evidence.iter().filter(move |at| at.source == source);
+        quotes.map(move |_| (fact.id, fact.core_path.clone()))
+    })
 }

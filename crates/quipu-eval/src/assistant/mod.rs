@@ -15,6 +15,8 @@ use super::heard;
 use super::lines::Out;
 use crate::environment::{Environment, Measurement, Output};
 
+pub(super) use noise::Noise;
+
 /// Base seed of the noise; it differs between people.
 const SEED: u64 = 2_026;
 

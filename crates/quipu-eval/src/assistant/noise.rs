@@ -19,6 +19,22 @@ const YEAR: SignedDuration = SignedDuration::from_hours(24 * 365);
 /// Upper bound of numbers in a sentence, exclusive.
 const NUMBERS: usize = 90;
 
+/// Sentences that answer no question about the user.
+pub(crate) struct Noise(NoiseWords);
+
+impl Noise {
+    pub(crate) fn new() -> Result<Self> {
+        let words = toml::from_str(WORDS);
+        words.map(Self).map_err(|error| Error::Bug(format!("the words of the noise: {error}")))
+    }
+
+    /// A sentence of the user, or of the assistant.
+    pub(crate) fn sentence(&self, is_users: bool, dice: &mut WorldRng) -> Result<String> {
+        let speaker = if is_users { &self.0.user } else { &self.0.assistant };
+        sentence(&self.0.lists, &speaker.lines, dice)
+    }
+}
+
 #[derive(Deserialize)]
 struct NoiseWords {
     lists: BTreeMap<String, Vec<String>>,
@@ -34,8 +50,7 @@ struct Speaker {
 /// Makes this many turns, alternating between user and assistant, in sessions spread over the year before `until`,
 /// earliest first. The same seed gives the same turns.
 pub(super) fn chats(seed: u64, turns: usize, until: Timestamp) -> Result<Vec<Value>> {
-    let words: NoiseWords =
-        toml::from_str(WORDS).map_err(|error| Error::Bug(format!("the words of the noise: {error}")))?;
+    let noise = Noise::new()?;
     let mut dice = WorldRng::new(seed);
     let sessions = turns.div_ceil(SESSION);
     let step = YEAR / i32::try_from(sessions + 1).unwrap_or(i32::MAX);
@@ -45,8 +60,9 @@ pub(super) fn chats(seed: u64, turns: usize, until: Timestamp) -> Result<Vec<Val
         let from = session * SESSION;
         let mut messages = Vec::new();
         for (place, number) in (from..turns.min(from + SESSION)).enumerate() {
-            let (role, speaker) = if place % 2 == 0 { ("user", &words.user) } else { ("assistant", &words.assistant) };
-            let text = sentence(&words.lists, &speaker.lines, &mut dice)?;
+            let is_users = place % 2 == 0;
+            let role = if is_users { "user" } else { "assistant" };
+            let text = noise.sentence(is_users, &mut dice)?;
             let said_at = begins + SignedDuration::from_mins(place as i64);
             messages.push(message(&format!("noise-{}", number + 1), role, said_at, &text));
         }

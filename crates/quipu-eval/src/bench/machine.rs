@@ -5,6 +5,16 @@ pub(super) fn resident_bytes() -> Option<u64> {
     Some(line("/proc/self/status", "VmRSS:")? * 1024)
 }
 
+/// The most that the resident memory was, in bytes, since the start or since [`forget_peak`].
+pub(super) fn peak_bytes() -> Option<u64> {
+    Some(line("/proc/self/status", "VmHWM:")? * 1024)
+}
+
+/// Counts the peak of the resident memory from now on. Returns whether the operating system does so.
+pub(super) fn forget_peak() -> bool {
+    std::fs::write("/proc/self/clear_refs", "5").is_ok()
+}
+
 /// Open file handles.
 pub(super) fn file_handles() -> Option<usize> {
     Some(std::fs::read_dir("/proc/self/fd").ok()?.count())

@@ -1,7 +1,7 @@
 //! Commands that measure: `quipu-eval` with the engine and the models of the settings.
 
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 
 use clap::Subcommand;
@@ -71,6 +71,12 @@ impl Environment for Settings {
 
     fn model_usage(&self) -> Arc<ModelUsage> {
         app::model_usage(&self.data_dir, self)
+    }
+
+    fn program(&self) -> Result<Command> {
+        let path = std::env::current_exe();
+        path.map(Command::new)
+            .map_err(|error| Error::Unavailable(format!("the path of this program is unknown: {error}")))
     }
 
     fn now(&self) -> Option<jiff::Timestamp> {
