@@ -53,7 +53,7 @@ mod tests {
         // By hand: slope 0.8, deviations 0.2, -0.4, 0.2 from the line.
         let near = Line::through(&[(0.0, 1.0), (1.0, 1.2), (2.0, 2.6)]).unwrap();
         assert!((near.slope - 0.8).abs() < 1e-12, "{near:?}");
-        assert!((near.slope_error.unwrap() - (0.24f64 / 1.0 / 2.0).sqrt()).abs() < 1e-12, "{near:?}");
+        assert!((near.slope_error.unwrap() - (0.24f64 / 2.0).sqrt()).abs() < 1e-12, "{near:?}");
         assert_eq!(Line::through(&[(1.0, 1.0), (2.0, 2.0)]).unwrap().slope_error, None);
         assert_eq!(Line::through(&[(1.0, 1.0), (1.0, 2.0)]), None);
         assert_eq!(Line::through(&[]), None);

@@ -15,11 +15,11 @@ fn bench(place: &Place, args: &[&str]) -> Output {
 #[test]
 fn big_memories_are_imported_used_and_compared() {
     let place = Place::new();
-    let done = bench(&place, &["--turns", "40,90,160", "--made-up-vectors", "-o", "json"]);
+    let done = bench(&place, &["--turns", "200,400,800", "--made-up-vectors", "-o", "json"]);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let report: Value = serde_json::from_slice(&done.stdout).unwrap();
     let sizes = report["sizes"].as_array().unwrap();
-    assert_eq!(sizes.iter().map(|size| size["turns"].as_u64().unwrap()).collect::<Vec<_>>(), [40, 90, 160]);
+    assert_eq!(sizes.iter().map(|size| size["turns"].as_u64().unwrap()).collect::<Vec<_>>(), [200, 400, 800]);
     for pair in sizes.windows(2) {
         for figure in ["/file_bytes", "/import/facts", "/estimated_bytes"] {
             let [less, more] = [0, 1].map(|at| pair[at].pointer(figure).unwrap().as_u64().unwrap());
@@ -39,19 +39,15 @@ fn big_memories_are_imported_used_and_compared() {
         ] {
             assert!(size.pointer(figure).unwrap().as_f64().unwrap() > 0.0, "{figure} of {size:#}");
         }
-        for figure in
-            ["/import/peak_bytes", "/open/peak_bytes", "/resident_bytes", "/revert/peak_bytes", "/erase/peak_bytes"]
-        {
-            assert_eq!(
-                size.pointer(figure).unwrap().as_u64().is_some(),
-                cfg!(target_os = "linux"),
-                "{figure} of {size:#}"
-            );
+        for figure in ["/import/peak_bytes", "/resident_bytes"] {
+            assert_eq!(size.pointer(figure).unwrap().is_u64(), cfg!(target_os = "linux"), "{figure} of {size:#}");
         }
     }
     let exponents = report["exponents"].as_array().unwrap();
     assert!(exponents.iter().any(|one| one["figure"] == "opening, time" && one["slope"].is_number()), "{report:#}");
-    assert_eq!(std::fs::read_dir(place.0.path()).unwrap().count(), 0, "temporary folders are removed");
+    let left = std::fs::read_dir(place.0.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<_> = left.filter(|name| name.to_string_lossy().starts_with(".tmp")).collect();
+    assert!(left.is_empty(), "temporary folders are left: {left:?}");
 }
 
 #[test]
