@@ -76,11 +76,11 @@ impl Place {
 fn live(engine: &Engine, user: usize) -> Vec<u64> {
     let mut seqs = Vec::new();
     for number in 0..SAID {
-        let session = Some(format!("session {}", number / 7));
-        let said = Utterance { session: session.clone(), ..Utterance::of_user(words(user, number)) };
+        let session = format!("session {}", number / 7);
+        let said = Utterance { session: Some(session.clone()), ..Utterance::of_user(words(user, number)) };
         seqs.push(remember(engine, &id(user), &said, &RememberOptions::default()).unwrap().seq);
         if number % 7 == 6 {
-            end_session(engine, &id(user), &session.unwrap_or_default()).unwrap();
+            end_session(engine, &id(user), &session).unwrap();
         }
     }
     let edit = CoreEdit::Set("/uncategorized/colour".to_owned(), serde_json::json!("green"));
