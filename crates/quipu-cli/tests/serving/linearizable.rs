@@ -117,7 +117,7 @@ impl Run {
             }
             let history = operation / self.of_a_history;
             // The first operation of a history makes its memory.
-            let is_append = operation % self.of_a_history == 0 || dice.once_in(2);
+            let is_append = operation.is_multiple_of(self.of_a_history) || dice.once_in(2);
             let first = dice.below(SERVERS);
             let began = self.began.elapsed();
             let position = if is_append {
