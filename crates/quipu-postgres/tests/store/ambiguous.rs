@@ -15,8 +15,8 @@ use crate::proxy::{Fault, Proxy};
 use crate::server::{Admin, database, open, server, url};
 
 const USERS: usize = 10;
-/// Messages of an append, and of a new connection before it.
-const MESSAGES_MAX: usize = 12;
+/// The last messages of an append, of which the very last one commits.
+const LAST_MESSAGES: u64 = 2;
 /// The server ends connections at a moment within so many microseconds after a request began.
 const ENDED_WITHIN_MICROS: usize = 8000;
 
@@ -30,15 +30,16 @@ enum Break {
 }
 
 impl Break {
-    fn any(dice: &mut Rng) -> Self {
-        match dice.below(4) {
-            0 => Self::Ended { after: Duration::from_micros(dice.below(ENDED_WITHIN_MICROS) as u64) },
-            _ => Self::At {
-                fault: [Fault::CutBefore, Fault::CutAfter, Fault::DropAnswer][dice.below(3)],
-                after: dice.below(MESSAGES_MAX) as u64,
-                is_final: dice.once_in(2),
-            },
+    /// One of an append that takes so many messages.
+    fn any(messages: u64, dice: &mut Rng) -> Self {
+        if dice.once_in(4) {
+            return Self::Ended { after: Duration::from_micros(dice.below(ENDED_WITHIN_MICROS) as u64) };
         }
+        // Most breaks are around the commit.
+        let last = messages.saturating_sub(1 + dice.below(LAST_MESSAGES as usize) as u64);
+        let after = if !dice.once_in(4) { last } else { dice.below(messages as usize) as u64 };
+        let fault = [Fault::CutBefore, Fault::CutAfter, Fault::DropAnswer][dice.below(3)];
+        Self::At { fault, after, is_final: dice.once_in(2) }
     }
 }
 
@@ -64,6 +65,8 @@ struct Scene {
     end: String,
     dice: Rng,
     tally: Tally,
+    /// Messages of an append over an open connection.
+    messages: u64,
 }
 
 impl Scene {
@@ -79,7 +82,22 @@ impl Scene {
             end: format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'"),
             dice: Rng::new(seed),
             tally: Tally::default(),
+            messages: 1,
         }
+    }
+
+    /// Appends without a fault, to learn how many messages it takes, and to have a connection that is open.
+    fn measure(&mut self, user: &UserId) {
+        for text in ["the first of all", "the second of all"] {
+            self.proxy.sent();
+            // With a key, as the requests: it is looked up first.
+            let key = Some(text.to_owned());
+            let options = RememberOptions { idempotency_key: key, durable_only: true, ..RememberOptions::default() };
+            remember(&self.engines[0], user, &Utterance::of_user(text), &options).unwrap();
+        }
+        // Each message but the last of a group is answered together with it.
+        self.messages = self.proxy.sent().len() as u64;
+        assert!(self.messages > 0);
     }
 
     /// Sends one request while the connection is broken, and repeats it. Returns its position.
@@ -87,7 +105,7 @@ impl Scene {
         let key = Some(text.to_owned());
         let options = RememberOptions { idempotency_key: key, durable_only: true, ..RememberOptions::default() };
         let told = Utterance::of_user(text);
-        let way = Break::any(&mut self.dice);
+        let way = Break::any(self.messages, &mut self.dice);
         let (engines, admin, end) = (&self.engines, &mut self.admin, &self.end);
         match way {
             Break::At { fault, after, is_final: true } => self.proxy.plan_end(fault, after),
@@ -110,6 +128,10 @@ impl Scene {
         };
         let again = remember(&engines[self.dice.below(2)], user, &told, &options);
         let receipt = again.unwrap_or_else(|error| panic!("{way:?}, repeated: {error:?}"));
+        // Also through the broken one, which has an open connection again afterwards.
+        let last = remember(&self.engines[0], user, &told, &options)
+            .unwrap_or_else(|error| panic!("{way:?}, last: {error:?}"));
+        assert!(last.replayed && last.seq == receipt.seq, "{way:?}: {receipt:?} and then {last:?}");
         let is_same = first.is_none_or(|seq| seq == receipt.seq && receipt.replayed);
         assert!(is_same, "{way:?}: {first:?} and then {receipt:?}");
         self.tally.broken += u32::from(is_broken);
@@ -121,9 +143,10 @@ impl Scene {
 
 #[test]
 fn a_request_whose_commit_is_unknown_has_one_effect_per_key() {
-    let (seed, times) = (seed(), effort(40));
+    let (seed, times) = (seed(), effort(24));
     let mut scene = Scene::new(seed);
     let mut told: BTreeMap<UserId, Vec<(String, u64)>> = BTreeMap::new();
+    scene.measure(&UserId::parse("nobody").unwrap());
     for number in 0..times {
         let user = UserId::parse(&format!("user-{}", scene.dice.below(USERS))).unwrap();
         let text = format!("request {number}");
