@@ -2,6 +2,8 @@
 //! ledger.
 
 use std::cell::OnceCell;
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
 
 use quipu_core::event::{Change, Draft, Hash, Idempotency};
 use quipu_core::guard;
@@ -21,6 +23,11 @@ use crate::memory::index;
 use crate::memory::precondition;
 use crate::memory::{MemoryRef, OpenMemory, SharedMemory, State, Writer, fold};
 use crate::ports::{StoreError, UserLedger};
+
+/// Most times an append is repeated after other processes appended first.
+const APPEND_RETRIES_MAX: u32 = 24;
+/// Longest pause before an append is repeated, in milliseconds.
+const PAUSE_MS_MAX: u64 = 64;
 
 /// Approximate ratio of an event's size in memory to its stored size.
 const GROWN_BY: usize = 4;
@@ -116,7 +123,7 @@ pub(crate) fn commit_planned(
     plan: &mut dyn FnMut(&mut dyn UserLedger) -> Result<Vec<SealedEvent>>,
 ) -> Result<Vec<Receipt>> {
     let mut writer = open.writer()?;
-    for _ in 0..=limit::CONFLICT_RETRIES_MAX {
+    for attempt in 0..=APPEND_RETRIES_MAX {
         // A repeated request is not checked again, because it may no longer apply to the memory.
         if let Some(receipt) = answered_before(&mut writer, request)? {
             open.catch_up(engine, &mut writer)?;
@@ -134,11 +141,22 @@ pub(crate) fn commit_planned(
                 show(engine, open, &mut writer, &sealed)?;
                 return sealed.iter().map(|event| Receipt::of(event, false)).collect();
             }
-            Err(StoreError::Conflict { .. }) => open.catch_up(engine, &mut writer)?,
+            Err(StoreError::Conflict { .. }) => {
+                pause(attempt);
+                open.catch_up(engine, &mut writer)?;
+            }
             Err(other) => return Err(other.into()),
         }
     }
     Err(Error::Conflict("other writers were faster again and again; try again".to_owned()))
+}
+
+/// Waits a random part of a time that doubles with each attempt, so that processes which append to one ledger do not
+/// meet again and again.
+fn pause(attempt: u32) {
+    let most_micros = 1_000 * (1u64 << attempt.min(16)).min(PAUSE_MS_MAX);
+    let micros = RandomState::new().hash_one(attempt) % most_micros;
+    std::thread::sleep(Duration::from_micros(micros));
 }
 
 /// Makes appended events visible to readers.
