@@ -38,9 +38,9 @@ postgres FOLDER="/var/tmp":
 endurance SECONDS="300":
     QUIPU_ENDURANCE_SECONDS={{SECONDS}} cargo test -p quipu-cli --test serving servers_are_killed -- --nocapture
 
-# Fuzz each target for SECONDS (needs cargo-fuzz and a nightly toolchain)
-fuzz SECONDS="60":
-    for target in $(cargo fuzz list); do cargo fuzz run "$target" -- -max_total_time={{SECONDS}} || exit 1; done
+# Fuzz each target, or the TARGETS, for SECONDS on one core (needs cargo-fuzz and a nightly toolchain)
+fuzz SECONDS="60" *TARGETS="":
+    fuzz/run {{SECONDS}} {{TARGETS}}
 
 # Repeat the randomized tests for MINUTES, each time with another seed, and print the seed of a failure
 soak MINUTES="60":
