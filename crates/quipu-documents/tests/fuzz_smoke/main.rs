@@ -6,12 +6,12 @@ use quipu_testkit::fuzzing::{feed, seeds};
 
 #[test]
 fn documents() {
-    feed("document", &seeds("fuzz/seeds/document"), 1500, bodies::document);
+    feed("document", &seeds("fuzz/seeds/document"), 500, bodies::document);
 }
 
 #[test]
 fn pdfs() {
     let mut known = seeds("fuzz/seeds/pdf");
     known.extend(seeds("testdata/documents"));
-    feed("pdf", &known, 1000, bodies::pdf);
+    feed("pdf", &known, 300, bodies::pdf);
 }

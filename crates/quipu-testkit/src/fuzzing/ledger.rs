@@ -15,7 +15,6 @@ use quipu_engine::{
     RememberOptions, Utterance, context, facts, list, log, maintain, rebuild, recall, remember, reviews, sessions,
     status, verify, versions,
 };
-use quipu_models::RuleExtractor;
 use serde_json::{Map, Value, json};
 
 use super::folder::MemoryFolder;
@@ -111,7 +110,7 @@ pub fn forged(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Some(bundle) = forge(text) else { return };
     let mut ports = TestEngine::new(1);
-    ports.extractor = Some(Arc::new(RuleExtractor::english()));
+    ports.extractor = Some(super::rules());
     ports.vault = Some(Arc::new(MemoryFolder::default()));
     let engine = ports.engine(Box::new(MemoryStore::new()));
     match import_bundle(&engine, &bundle, None, &Gullible, false, &mut |_| {}) {

@@ -12,7 +12,6 @@ use quipu_core::pack::neutralise;
 use quipu_core::{Memory, ledger, limit};
 use quipu_engine::files::{self, RestoreOptions, VaultOptions};
 use quipu_engine::{Error, RememberOptions, Utterance, remember};
-use quipu_models::RuleExtractor;
 
 use super::folder::MemoryFolder;
 use crate::{MemoryStore, TestEngine};
@@ -79,7 +78,7 @@ const FILE: &str = "==> ";
 pub fn folder(data: &[u8]) {
     let vault = MemoryFolder::default();
     let mut ports = TestEngine::new(1);
-    ports.extractor = Some(Arc::new(RuleExtractor::english()));
+    ports.extractor = Some(super::rules());
     ports.vault = Some(Arc::new(vault.clone()));
     let engine = ports.engine(Box::new(MemoryStore::new()));
     let Ok(user) = UserId::parse("ada") else { return };

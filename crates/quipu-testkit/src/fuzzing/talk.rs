@@ -25,7 +25,7 @@ use quipu_models::{RuleExtractor, RuleSummarizer};
 
 use crate::{MemoryStore, TestEngine};
 
-static RULES: LazyLock<RuleExtractor> = LazyLock::new(RuleExtractor::english);
+static RULES: LazyLock<Arc<RuleExtractor>> = LazyLock::new(super::rules);
 
 /// A message is no longer than this; long texts are the subject of `worst_texts.rs`.
 const MESSAGE_BYTES_MAX: usize = 4 << 10;
@@ -117,7 +117,7 @@ fn spans_are_in(text: &str, found: &Extraction) {
 /// An engine as the program has it, with the rules of all it reads.
 fn engine() -> Engine {
     let mut ports = TestEngine::new(1);
-    ports.extractor = Some(Arc::new(RuleExtractor::english()));
+    ports.extractor = Some(super::rules());
     ports.summarizer = Some(Arc::new(RuleSummarizer));
     ports.engine(Box::new(MemoryStore::new()))
 }
