@@ -46,9 +46,9 @@ long-run SECONDS="7200" USERS="10000":
 big-memory TURNS="10000,100000,300000,1000000" *FLAGS:
     cargo run --release -- bench --turns {{TURNS}} {{FLAGS}}
 
-# Fuzz each target for SECONDS (needs cargo-fuzz and a nightly toolchain)
-fuzz SECONDS="60":
-    for target in $(cargo fuzz list); do cargo fuzz run "$target" -- -max_total_time={{SECONDS}} || exit 1; done
+# Fuzz each target, or the TARGETS, for SECONDS on one core (needs cargo-fuzz and a nightly toolchain)
+fuzz SECONDS="60" *TARGETS="":
+    fuzz/run {{SECONDS}} {{TARGETS}}
 
 # Repeat the randomized tests for MINUTES, each time with another seed, and print the seed of a failure
 soak MINUTES="60":

@@ -30,6 +30,7 @@ mod probe;
 mod progress;
 mod queue;
 mod server;
+mod streams;
 mod tls;
 mod word_caches;
 
@@ -39,4 +40,5 @@ pub use mcp::{McpOptions, Toolset, serve_stdio};
 pub use metrics::Metrics;
 pub use options::{Bounds, Placement, ProtectedResource, ServerOptions, Upstream, Wire};
 pub use server::{Bound, Drained, STOPS_WITHIN, Server, serve};
+pub use streams::StreamServer;
 pub use tls::TlsFiles;

@@ -119,7 +119,8 @@ fn without_keys(addr: SocketAddr) -> Error {
     ))
 }
 
-fn check(options: &ServerOptions) -> Result<()> {
+/// Checks the upstreams of a server.
+pub(crate) fn check(options: &ServerOptions) -> Result<()> {
     let mut names: Vec<&str> = Vec::new();
     for one in &options.upstreams {
         let name = &one.name;

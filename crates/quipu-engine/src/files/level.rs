@@ -178,11 +178,16 @@ impl<'a> FileWriter<'a> {
         Ok(())
     }
 
+    /// Removes those of the files that exist.
     fn remove(&mut self, files: &[VaultPath]) -> Result<()> {
-        if !files.is_empty() {
-            self.vault.remove(files)?;
+        let mut there = Vec::new();
+        for file in files {
+            there.extend(self.vault.read(file)?.map(|_| file.clone()));
         }
-        self.report.removed.extend(files.iter().map(ToString::to_string));
+        if !there.is_empty() {
+            self.vault.remove(&there)?;
+        }
+        self.report.removed.extend(there.iter().map(ToString::to_string));
         Ok(())
     }
 
@@ -218,12 +223,7 @@ fn pages(pen: &mut FileWriter<'_>, user: &UserId, topics: &BTreeSet<Slug>) -> Re
     for topic in topics {
         match pages::of_topic(pen.vault, topic)? {
             Some(files) => pen.put_all(files)?,
-            None => {
-                let page = |name: &str| VaultPath::in_topic(topic, name);
-                let pages = [page("topic_memory.json")?, page("topic_memory.md")?];
-                let copies = [pages::written_copy(&pages[0])?, pages::written_copy(&pages[1])?];
-                pen.remove(&[pages, copies].concat())?;
-            }
+            None => pen.remove(&pages::files_of(topic)?)?,
         }
     }
     pen.flush()?;

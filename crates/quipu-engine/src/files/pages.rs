@@ -64,6 +64,14 @@ pub(super) fn of_topic(vault: &mut dyn UserVault, topic: &Slug) -> Result<Option
     Ok(Some(files))
 }
 
+/// The files of a topic's pages, with the copies of what was written.
+pub(super) fn files_of(topic: &Slug) -> Result<[VaultPath; 4]> {
+    let pages = [VaultPath::in_topic(topic, "topic_memory.json")?, VaultPath::in_topic(topic, "topic_memory.md")?];
+    let copies = [written_copy(&pages[0])?, written_copy(&pages[1])?];
+    let ([json, text], [json_copy, text_copy]) = (pages, copies);
+    Ok([json, text, json_copy, text_copy])
+}
+
 /// The pages of the whole memory, from the pages of the topics.
 pub(super) fn of_all(vault: &mut dyn UserVault, user: &UserId) -> Result<Files> {
     let schemas = vault.schemas();

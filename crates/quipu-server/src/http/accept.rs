@@ -96,6 +96,16 @@ fn connection<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
         .serve_connection(io, answer)
 }
 
+/// Answers the requests of one stream until either side closes it.
+pub(crate) async fn answer_stream<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
+    stream: S,
+    router: Router,
+    bounds: &Bounds,
+) {
+    // Errors of a connection concern its client only.
+    drop(connection(stream, router, bounds).await);
+}
+
 /// Answers one request; a panic becomes a 500 and affects no other request.
 async fn answer(mut router: Router, mut request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
     if let Some(plain) = without_trailing_slash(request.uri()) {

@@ -16,7 +16,7 @@ mod rate;
 mod router;
 mod screen;
 
-pub(crate) use accept::run;
+pub(crate) use accept::{answer_stream, run};
 pub(crate) use api::{step_stream, version_stream};
 pub(crate) use caller::{Caller, RequestContext};
 pub(crate) use fault::Fault;

@@ -13,6 +13,7 @@ mod connections;
 mod crowd;
 mod durable;
 mod faults;
+mod fuzzing;
 mod history;
 mod inspector;
 mod logged;

@@ -221,3 +221,14 @@ fn an_erasure_that_is_refused_takes_no_edit_up() {
         .unwrap();
     assert!(version(&house) > before + 1);
 }
+
+#[test]
+fn a_folder_that_a_person_made_is_no_difference() {
+    let house = house();
+    std::fs::create_dir_all(house.folder().join("topics/recipes")).unwrap();
+    std::fs::write(house.folder().join("topics/recipes/soup.md"), "Leeks").unwrap();
+    let report = files::verify(&house.engine, &me()).unwrap();
+    assert!(report.is_level(), "{report:?}");
+    files::rebuild(&house.engine, &me(), files::VaultOptions::default()).unwrap();
+    assert_eq!(house.page("topics/recipes/soup.md"), "Leeks");
+}
