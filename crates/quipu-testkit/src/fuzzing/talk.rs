@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use jiff::Timestamp;
+use quipu_core::calendar::TimeExpression;
 use quipu_core::extract::window::{self, KnownItem, ModelReply, Speaker, Window, WindowView};
 use quipu_core::extract::{Extraction, Reading};
 use quipu_core::guard::{Echo, looks_like_instructions, redact, sensitivity, strip_packs};
@@ -13,7 +14,6 @@ use quipu_core::item::Depth;
 use quipu_core::limit;
 use quipu_core::pack::{escape_for_terminal, excerpt, neutralise};
 use quipu_core::predicate::Predicates;
-use quipu_core::recall::TimeExpression;
 use quipu_core::session::{KnownEntry, RuleBook};
 use quipu_core::source::Role;
 use quipu_engine::ports::Extractor;
