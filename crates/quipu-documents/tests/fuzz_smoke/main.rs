@@ -1,5 +1,6 @@
 //! Runs the bodies of the fuzz targets of the document readers on random bytes and on mutations of valid documents.
 
+#[expect(unreachable_pub, reason = "it is also a public module of the fuzz targets")]
 mod bodies;
 
 use quipu_testkit::fuzzing::{feed, seeds};

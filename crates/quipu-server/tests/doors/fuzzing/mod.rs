@@ -1,5 +1,6 @@
 //! Runs the bodies of the server's fuzz targets on random bytes and on mutations of valid requests.
 
+#[expect(unreachable_pub, reason = "it is also a public module of the fuzz targets")]
 mod bodies;
 
 use quipu_testkit::fuzzing::{feed, seeds};
