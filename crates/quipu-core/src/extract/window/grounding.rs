@@ -142,23 +142,12 @@ impl Vocabulary {
 
     /// The share of a value's words that were mentioned.
     pub(super) fn share_said(&self, value: &str) -> f64 {
-        share(value, &|word| self.has(word))
+        let all: Vec<PlacedWord> = words(value).into_iter().filter(|word| carries(&word.folded)).collect();
+        if all.is_empty() {
+            return f64::from(u8::from(!value.trim().is_empty()));
+        }
+        all.iter().filter(|word| self.has(&word.folded)).count() as f64 / all.len() as f64
     }
-}
-
-/// The share of a value's words that a sentence contains, in any form.
-pub(super) fn share_named(sentence: &str, value: &str) -> f64 {
-    let there = words(sentence);
-    share(value, &|word| there.iter().any(|held| held.folded == word || alike(&held.folded, word)))
-}
-
-/// The share of a value's content words for which something holds.
-fn share(value: &str, holds: &dyn Fn(&str) -> bool) -> f64 {
-    let all: Vec<PlacedWord> = words(value).into_iter().filter(|word| carries(&word.folded)).collect();
-    if all.is_empty() {
-        return f64::from(u8::from(!value.trim().is_empty()));
-    }
-    all.iter().filter(|word| holds(&word.folded)).count() as f64 / all.len() as f64
 }
 
 /// Returns true for a content word: at least three characters, a number, or a character of a script without spaces.
