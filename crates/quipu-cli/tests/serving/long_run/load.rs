@@ -47,7 +47,7 @@ impl Kind {
     }
 
     /// Its share of the requests, in percent.
-    fn percent(self) -> u64 {
+    pub(crate) fn percent(self) -> u64 {
         match self {
             Self::Remember => 35,
             Self::Recall => 25,
