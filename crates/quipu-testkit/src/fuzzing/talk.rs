@@ -145,10 +145,10 @@ static TOLD: LazyLock<Engine> = LazyLock::new(|| {
 /// Only invalid questions are refused. What is found is within the limits, and a pack stays within its budget of tokens.
 pub fn question(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    if let (Ok(time), Some(now)) = (text.parse::<TimeExpression>(), said_at()) {
-        if let (Ok(start), Ok(end)) = (time.at(now), time.end(now)) {
-            assert!(start <= end, "{text:?} ends before it begins");
-        }
+    if let (Ok(time), Some(now)) = (text.parse::<TimeExpression>(), said_at())
+        && let (Ok(start), Ok(end)) = (time.at(now), time.end(now))
+    {
+        assert!(start <= end, "{text:?} ends before it begins");
     }
     let options = RecallOptions { explain: true, now: said_at(), ..RecallOptions::of(text) };
     match recall(&TOLD, &user(), &options) {
