@@ -14,7 +14,7 @@ fn the_postgres_store_keeps_the_contract() {
 #[test]
 fn the_store_keeps_the_contract_with_prepared_statements() {
     let open = || {
-        let url = format!("{}?prepared_statements=on", url(server().port, &database()));
+        let url = format!("{}&prepared_statements=on", url(server().port, &database()));
         PostgresStore::open(&url, PostgresOptions::default()).unwrap()
     };
     contract::ledger_store(&|| Box::new(open()));

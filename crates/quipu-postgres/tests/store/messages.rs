@@ -44,7 +44,7 @@ fn an_append_is_one_statement_in_its_transaction_and_a_look_one_message() {
 fn a_prepared_statement_is_sent_once_for_a_connection() {
     // given a store with one connection that prepares statements
     let proxy = Proxy::start(server().port);
-    let url = format!("{}?prepared_statements=on", url(proxy.port, &database()));
+    let url = format!("{}&prepared_statements=on", url(proxy.port, &database()));
     let store =
         PostgresStore::open(&url, PostgresOptions { connections_max: 1, ..PostgresOptions::default() }).unwrap();
     let mut ledger = store.open(&me(), true).unwrap();

@@ -63,7 +63,7 @@ fn supports_prepared_statements() -> bool {
 #[test]
 fn a_pool_without_prepared_statements_is_named_as_the_cause() {
     let port = start();
-    let url = format!("{}?prepared_statements=on", url(port, &database()));
+    let url = format!("{}&prepared_statements=on", url(port, &database()));
     let told = thread::scope(|scope| {
         let work = |number: u64| {
             let url = &url;
