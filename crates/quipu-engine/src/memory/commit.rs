@@ -2,7 +2,6 @@
 //! ledger.
 
 use std::cell::OnceCell;
-use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use quipu_core::event::{Change, Draft, Hash, Idempotency};
@@ -142,7 +141,7 @@ pub(crate) fn commit_planned(
                 return sealed.iter().map(|event| Receipt::of(event, false)).collect();
             }
             Err(StoreError::Conflict { .. }) => {
-                pause(attempt);
+                pause(engine, attempt);
                 open.catch_up(engine, &mut writer)?;
             }
             Err(other) => return Err(other.into()),
@@ -153,10 +152,11 @@ pub(crate) fn commit_planned(
 
 /// Waits a random part of a time that doubles with each attempt, so that processes which append to one ledger do not
 /// meet again and again.
-fn pause(attempt: u32) {
+fn pause(engine: &Engine, attempt: u32) {
     let most_micros = 1_000 * (1u64 << attempt.min(16)).min(PAUSE_MS_MAX);
-    let micros = RandomState::new().hash_one(attempt) % most_micros;
-    std::thread::sleep(Duration::from_micros(micros));
+    let mut random = [0u8; 8];
+    engine.entropy.fill(&mut random);
+    std::thread::sleep(Duration::from_micros(u64::from_le_bytes(random) % most_micros));
 }
 
 /// Makes appended events visible to readers.
