@@ -52,7 +52,7 @@ fn questions() {
 
 #[test]
 fn conversations() {
-    feed("conversation", &seeds("fuzz/seeds/conversation"), 15, fuzzing::conversation);
+    feed("conversation", &seeds("fuzz/seeds/conversation"), 8, fuzzing::conversation);
 }
 
 #[test]
@@ -67,5 +67,5 @@ fn pages_edited_by_hand() {
 
 #[test]
 fn folders_changed_by_hand() {
-    feed("folder", &seeds("fuzz/seeds/folder"), 10, fuzzing::folder);
+    feed("folder", &seeds("fuzz/seeds/folder"), 6, fuzzing::folder);
 }
