@@ -55,7 +55,7 @@ pub fn check_batch(batch: &Batch) -> Result<u64, String> {
 
 /// A file of unknown format: the first line is its name, the rest its content, which may be an archive.
 ///
-/// If the format is told, its inputs are found and read as [`import`] reads them.
+/// If the format is told, its inputs are found and read as [`import()`] reads them.
 pub fn import_file(data: &[u8]) {
     let Some(end) = data.iter().position(|byte| *byte == b'\n') else { return };
     let name = String::from_utf8_lossy(&data[..end]);
