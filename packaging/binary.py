@@ -1,4 +1,4 @@
-"""Reads from an executable file for which platforms it is.
+"""Reads from an executable file or a library for which platforms it is.
 
 A package is labelled with what its binary says, not with what the caller believes it to be.
 """
@@ -68,7 +68,7 @@ class Platform:
 
 
 def inspect(path: Path) -> Platform:
-    """The platform of an executable.
+    """The platform of an executable or a library.
 
     Raises `Unknown` if it is none, or if it loads libraries that not every system has.
     """
@@ -92,11 +92,12 @@ def _elf(path: Path, data: bytes) -> Platform:
     headers = [struct.unpack_from("<IIQQQQ", data, start + size * number) for number in range(count)]
     loaded = [(address, offset, length) for kind, _, offset, address, _, length in headers if kind == 1]
     interpreter = next((data[at : at + length] for kind, _, at, _, _, length in headers if kind == 3), None)
-    if interpreter is None:
-        return Platform("linux", cpu, "musl", None)
-    if b"ld-linux" not in interpreter:
-        raise Unknown(f"{path} needs the loader {interpreter!r}: link it statically or with glibc")
+    # A library has no interpreter, and a static program loads no libraries.
     needed = _libraries(data, headers, loaded)
+    if interpreter is None and not needed:
+        return Platform("linux", cpu, "musl", None)
+    if interpreter is not None and b"ld-linux" not in interpreter:
+        raise Unknown(f"{path} needs the loader {interpreter!r}: link it statically or with glibc")
     foreign = {name for name in needed if name not in GLIBC_LIBRARIES and not name.startswith("ld-linux")}
     if foreign:
         raise Unknown(f"{path} loads {sorted(foreign)}, which not every system has")
@@ -106,8 +107,10 @@ def _elf(path: Path, data: bytes) -> Platform:
 
 def _libraries(data: bytes, headers: list[tuple[int, ...]], loaded: list[tuple[int, int, int]]) -> list[str]:
     """The names of the shared libraries that an ELF file asks for."""
-    at, length = next((offset, length) for kind, _, offset, _, _, length in headers if kind == 2)
+    at, length = next(((offset, length) for kind, _, offset, _, _, length in headers if kind == 2), (0, 0))
     entries = [struct.unpack_from("<QQ", data, at + step) for step in range(0, length, 16)]
+    if not any(tag == 1 for tag, _ in entries):
+        return []
     (names,) = (value for tag, value in entries if tag == 5)
     (names,) = (offset + names - address for address, offset, size in loaded if address <= names < address + size)
     offsets = [names + value for tag, value in entries if tag == 1]

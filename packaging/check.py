@@ -54,6 +54,24 @@ def check_wheel(packages: Path, place: Path) -> None:
         run([*command, "get", "turn_0000000000000"], env, code=3)
 
 
+def check_embedded(packages: Path, place: Path) -> None:
+    """The wheel with the extension module: its tests, against what was installed."""
+    if not list(packages.glob("*embedded*.whl")):
+        raise Failed("there is no wheel with the extension module")
+    folder = place / "venv"
+    venv.create(folder, with_pip=True)
+    scripts = folder / ("Scripts" if WINDOWS else "bin")
+    python = scripts / ("python.exe" if WINDOWS else "python")
+    env = environment(place / "home", [scripts])
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    run([*pip, "--no-index", "--find-links", packages, f"{NAME}-embedded=={python_version()}"], env)
+    run([*pip, "-r", ROOT / "crates/quipu-python/tests/requirements.txt"], {**os.environ, **env})
+    own = ROOT / "crates/quipu-python"
+    print(run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", own / "tests"], env, cwd=place).strip())
+    run([python, "-m", "mypy", "--strict", "--no-incremental", "--python-executable", python, own / "tests"], env, cwd=place)
+    run([python, "-m", "mypy.stubtest", "quipu_embedded._native"], env, cwd=place)
+
+
 def check_npm(packages: Path, place: Path) -> None:
     registry = Registry(sorted(packages.glob("*.tgz")))
     try:
@@ -130,7 +148,7 @@ def _found(name: str, env: dict[str, str]) -> Path:
 def main() -> None:
     packages = Path(sys.argv[1]).resolve()
     check_names()
-    for check in (check_wheel, check_npm, check_archive):
+    for check in (check_wheel, check_embedded, check_npm, check_archive):
         started = time.monotonic()
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=WINDOWS) as place:
             try:

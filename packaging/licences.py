@@ -1,4 +1,4 @@
-"""Collects the licences of every crate that the program contains, for `THIRD-PARTY-LICENSES.txt`.
+"""Collects the licences of every crate that the program, or the extension module for Python, contains, for `THIRD-PARTY-LICENSES.txt`.
 
 Needs cargo and the sources of the crates, which every build has.
 """
@@ -9,12 +9,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = "quipu-cli"
 BEGINNINGS = ("licen", "copying", "copyright", "notice", "unlicense")
 
 
-def third_party() -> str:
-    """The names, versions, licences and licence texts of all crates that are linked into the program on some platform.
+def third_party(package: str = "quipu-cli") -> str:
+    """The names, versions, licences and licence texts of all crates that are linked into the binary of a package on some platform.
 
     Raises `SystemExit` if a crate names no licence.
     """
@@ -23,8 +22,7 @@ def third_party() -> str:
     metadata = json.loads(told.stdout)
     packages = {package["id"]: package for package in metadata["packages"]}
     edges = {one["id"]: one["deps"] for one in metadata["resolve"]["nodes"]}
-    (program,) = (id for id, package in packages.items() if package["name"] == PROGRAM)
-    found, ahead = set(), [program]
+    found, ahead = set(), [id for id, known in packages.items() if known["name"] == package]
     while ahead:
         id = ahead.pop()
         if id not in found:
@@ -33,7 +31,7 @@ def third_party() -> str:
             ahead.extend(edge["pkg"] for edge in linked)
     foreign = [packages[id] for id in found if packages[id]["source"] is not None]
     foreign.sort(key=lambda package: (package["name"], package["version"]))
-    parts = [f"The program `quipu` contains the {len(foreign)} crates below, under the licences given with each.\n"]
+    parts = [f"This binary contains the {len(foreign)} crates below, under the licences given with each.\n"]
     # Most texts are the same in many crates.
     texts: dict[str, list[str]] = {}
     for package in foreign:

@@ -1093,7 +1093,7 @@ export interface components {
             also?: components["schemas"]["ItemId"][];
             /**
              * Format: double
-             * @description Probability that it answers the question, 0 to 1.
+             * @description How far what it says can be relied on, 0 to 1: from its source, agreement and likeness to the question.
              */
             confidence: number;
             /** @description Unsettled statements that contradict it. */

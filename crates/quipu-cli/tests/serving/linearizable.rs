@@ -76,6 +76,8 @@ struct Run {
     operations: usize,
     of_a_history: usize,
     next: AtomicUsize,
+    /// Operations that may begin before the next disturbance.
+    permitted: AtomicUsize,
     histories: Vec<Mutex<Vec<Operation>>>,
     failed: AtomicUsize,
     is_over: AtomicBool,
@@ -115,6 +117,9 @@ impl Run {
             if operation >= self.operations || self.is_over.load(Ordering::SeqCst) {
                 return;
             }
+            while operation >= self.permitted.load(Ordering::SeqCst) && !self.is_over.load(Ordering::SeqCst) {
+                std::thread::sleep(PAUSE);
+            }
             let history = operation / self.of_a_history;
             // The first operation of a history makes its memory.
             let is_append = operation.is_multiple_of(self.of_a_history) || dice.once_in(2);
@@ -133,16 +138,16 @@ impl Run {
         }
     }
 
-    /// Kills and pauses servers in turns until the clients are done. Returns the numbers of both.
+    /// Kills and pauses servers in turns, each time so many operations have begun. Returns the numbers of both.
     fn disturb(&self, servers: &mut [Server; SERVERS], every: usize) -> (usize, usize) {
         let mut dice = Rng::new(seed() ^ 0xd157);
-        let (mut kills, mut pauses, mut due) = (0, 0, every);
-        while self.next.load(Ordering::SeqCst) < self.operations && !self.is_over.load(Ordering::SeqCst) {
+        let (mut kills, mut pauses) = (0, 0);
+        while self.permitted.load(Ordering::SeqCst) < self.operations && !self.is_over.load(Ordering::SeqCst) {
             std::thread::sleep(PAUSE);
-            if self.next.load(Ordering::SeqCst) < due {
+            if self.next.load(Ordering::SeqCst) < self.permitted.load(Ordering::SeqCst) {
                 continue;
             }
-            due += every;
+            self.permitted.fetch_add(every, Ordering::SeqCst);
             let at = dice.below(SERVERS);
             if (kills + pauses) % 2 == 0 {
                 servers[at].restart();
@@ -177,6 +182,7 @@ impl Drop for Ending<'_> {
 #[test]
 fn what_three_servers_answer_is_linearizable() {
     let (histories, of_a_history) = (number("QUIPU_HISTORIES", 4), number("QUIPU_HISTORY_OPS", 50));
+    let every = of_a_history.min(250);
     let database = bare_database();
     let mut servers: [Server; SERVERS] = ["one", "two", "three"].map(|name| Server::start(name, &database, ""));
     let run = Run {
@@ -185,6 +191,7 @@ fn what_three_servers_answer_is_linearizable() {
         operations: histories * of_a_history,
         of_a_history,
         next: AtomicUsize::new(0),
+        permitted: AtomicUsize::new(every),
         histories: (0..histories).map(|_| Mutex::default()).collect(),
         failed: AtomicUsize::new(0),
         is_over: AtomicBool::new(false),
@@ -198,7 +205,7 @@ fn what_three_servers_answer_is_linearizable() {
             });
         }
         let _ending = Ending(&run.is_over);
-        run.disturb(&mut servers, (run.operations / 8).clamp(1, 250))
+        run.disturb(&mut servers, every)
     });
     let took = run.began.elapsed();
     let histories: Vec<Vec<Operation>> = run.histories.into_iter().map(|one| one.into_inner().unwrap()).collect();
@@ -223,8 +230,7 @@ fn what_three_servers_answer_is_linearizable() {
     assert!(found.is_empty(), "seed {}: {:?}", seed(), found.first());
     assert_eq!(twice, 0);
     assert_eq!(operations, histories.len() * of_a_history);
-    // A short run may be over before the second disturbance.
-    assert!(kills > 0, "nothing was disturbed");
+    assert!(kills > 0 && pauses > 0, "nothing was disturbed");
 }
 
 #[test]

@@ -172,7 +172,7 @@ struct Destroyed {
 fn destroy(engine: &Engine, open: &OpenMemory, wanted: &BTreeSet<ChangeRef>, reason: &str) -> Result<Destroyed> {
     // Held until the end, so that nothing more is derived from the targets.
     let mut writer = open.writer()?;
-    for _ in 0..=limit::CONFLICT_RETRIES_MAX {
+    for attempt in 0..=commit::APPEND_RETRIES_MAX {
         open.catch_up(engine, &mut writer)?;
         let derived = all_going(writer.ledger.as_mut(), wanted.clone())?;
         let erased: Vec<ChangeRef> = derived.changes.iter().copied().collect();
@@ -183,7 +183,10 @@ fn destroy(engine: &Engine, open: &OpenMemory, wanted: &BTreeSet<ChangeRef>, rea
         cursor::refresh_leased(open, writer.ledger.as_mut())?;
         match writer.ledger.erase(sealed.seq - 1, &erased, &sealed) {
             Ok(()) => {}
-            Err(StoreError::Conflict { .. }) => continue,
+            Err(StoreError::Conflict { .. }) => {
+                commit::pause(engine, attempt);
+                continue;
+            }
             // If the erasure was recorded and only the cleaning of other files failed, the rest continues.
             Err(other) if writer.ledger.head()?.hash == sealed.hash => lag = Some(other.to_string()),
             Err(other) => return Err(other.into()),

@@ -24,7 +24,7 @@ use crate::memory::{MemoryRef, OpenMemory, SharedMemory, State, Writer, fold};
 use crate::ports::{StoreError, UserLedger};
 
 /// Most times an append is repeated after other processes appended first.
-const APPEND_RETRIES_MAX: u32 = 24;
+pub(crate) const APPEND_RETRIES_MAX: u32 = 24;
 /// Longest pause before an append is repeated, in milliseconds.
 const PAUSE_MS_MAX: u64 = 64;
 
@@ -152,7 +152,7 @@ pub(crate) fn commit_planned(
 
 /// Waits a random part of a time that doubles with each attempt, so that processes which append to one ledger do not
 /// meet again and again.
-fn pause(engine: &Engine, attempt: u32) {
+pub(crate) fn pause(engine: &Engine, attempt: u32) {
     let most_micros = 1_000 * (1u64 << attempt.min(16)).min(PAUSE_MS_MAX);
     let mut random = [0u8; 8];
     engine.entropy.fill(&mut random);

@@ -68,7 +68,7 @@ pub struct Answer {
     /// Statements in its text that no longer hold or never did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<(ItemId, String)>,
-    /// Probability that it answers the question, 0 to 1.
+    /// How far what it says can be relied on, 0 to 1: from its source, agreement and likeness to the question.
     pub confidence: f64,
     /// The field of the core document a fact is written to.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -140,6 +140,10 @@ async fn what_can_be_read_in_two_ways_or_means_another_server_is_refused() {
         ("another version", "GET /health/live HTTP/3.0\nHost: @\n\n".to_owned(), 400),
         ("no version", "GET /health/live\nHost: @\n\n".to_owned(), 400),
         ("a path with a control character", "GET /health/\u{1}live HTTP/1.1\nHost: @\n\n".to_owned(), 400),
+        ("a tunnel", "CONNECT evil.test:443 HTTP/1.1\nHost: evil.test\n\n".to_owned(), 403),
+        ("a tunnel to itself", "CONNECT @ HTTP/1.1\nHost: @\n\n".to_owned(), 404),
+        ("a trace", "TRACE /health/live HTTP/1.1\nHost: @\n\n".to_owned(), 405),
+        ("a star", "OPTIONS * HTTP/1.1\nHost: @\n\n".to_owned(), 404),
         ("a long body, announced", format!("{post}Content-Length: 5000\n\n"), 413),
         (
             "a long body in chunks",
@@ -166,6 +170,10 @@ async fn what_can_be_read_in_two_ways_or_means_another_server_is_refused() {
         assert_eq!(ask(addr, bytes.as_bytes()).0, 400, "{what}");
         tried += 1;
     }
+    // Its connection is closed without an answer.
+    let preface = ask(addr, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    assert_eq!(preface, (0, String::new()), "the preface of HTTP/2");
+    tried += 1;
     assert!(tried >= 80, "only {tried}");
     println!("raw requests: {tried}, each answered as it must be, none passed on");
     assert_eq!(rig.upstream.requests(), 0, "none of it went further");

@@ -7,7 +7,7 @@ fn ledger_lines() {
     let mut known = seeds("fuzz/seeds/event_decode");
     // One of them contains every change about items.
     known.extend(seeds("testdata/golden/v1").into_iter().filter(|bytes| bytes.starts_with(b"{\"quipu_ledger\"")));
-    feed("event_decode", &known, 1000, fuzzing::event_decode);
+    feed("event_decode", &known, 4000, fuzzing::event_decode);
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn imports() {
         // Each file in every format, which the first byte selects.
         known.extend((0..18).map(|format| [vec![format], file.clone()].concat()));
     }
-    feed("import", &known, 2000, fuzzing::import);
+    feed("import", &known, 4000, fuzzing::import);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn questions() {
 
 #[test]
 fn conversations() {
-    feed("conversation", &seeds("fuzz/seeds/conversation"), 8, fuzzing::conversation);
+    feed("conversation", &seeds("fuzz/seeds/conversation"), 15, fuzzing::conversation);
 }
 
 #[test]
@@ -67,5 +67,5 @@ fn pages_edited_by_hand() {
 
 #[test]
 fn folders_changed_by_hand() {
-    feed("folder", &seeds("fuzz/seeds/folder"), 6, fuzzing::folder);
+    feed("folder", &seeds("fuzz/seeds/folder"), 10, fuzzing::folder);
 }

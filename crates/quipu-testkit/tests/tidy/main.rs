@@ -57,7 +57,7 @@ fn table_keys(manifest: &toml::Table, table: &str) -> Vec<String> {
 }
 
 /// The other crates that each crate may depend on, apart from the testkit in its tests.
-const DIRECTIONS: [(&str, &[&str]); 15] = [
+const DIRECTIONS: [(&str, &[&str]); 16] = [
     ("quipu-core", &[]),
     ("quipu-faults", &[]),
     ("quipu-engine", &["quipu-core"]),
@@ -70,6 +70,7 @@ const DIRECTIONS: [(&str, &[&str]); 15] = [
     ("quipu-files", &["quipu-core", "quipu-engine"]),
     ("quipu-documents", &["quipu-engine"]),
     ("quipu", &["quipu-core", "quipu-encryption", "quipu-engine", "quipu-models", "quipu-sqlite"]),
+    ("quipu-python", &["quipu"]),
     ("quipu-eval", &["quipu", "quipu-core", "quipu-engine", "quipu-models"]),
     (
         "quipu-cli",

@@ -47,7 +47,7 @@ impl Kind {
     }
 
     /// Its share of the requests, in percent.
-    pub(crate) fn percent(self) -> u64 {
+    fn percent(self) -> u64 {
         match self {
             Self::Remember => 35,
             Self::Recall => 25,
@@ -188,39 +188,49 @@ impl Load {
         let client = client().tls_certs_only([]).build().unwrap();
         let mut done = Vec::new();
         loop {
-            let due = match *pace {
+            let (due, place) = match *pace {
                 Pace::OneAfterTheOther { seconds } => {
                     let due = now();
                     if (due - began).as_secs_f64() >= seconds {
                         return done;
                     }
-                    due
+                    (due, usize::MAX)
                 }
                 Pace::Steady { per_second, seconds } => {
-                    let after = due_next.fetch_add(1, Ordering::SeqCst) as f64 / per_second;
+                    let place = due_next.fetch_add(1, Ordering::SeqCst);
+                    let after = place as f64 / per_second;
                     if after >= seconds {
                         return done;
                     }
                     let due = began + Duration::from_secs_f64(after);
                     std::thread::sleep(due.saturating_duration_since(now()));
-                    due
+                    (due, place)
                 }
             };
-            if let Some(kind) = self.send_next(&client) {
+            // A steady load begins with one request of each kind, so that also a short one has all.
+            if let Some(kind) = self.send_next(&client, Kind::ALL.get(place).copied()) {
                 done.push((kind, due.elapsed().as_secs_f64() * 1e3));
             }
         }
     }
 
-    /// Sends the next request and returns its kind if it succeeded. The users have a Zipf-like distribution with exponent 1.
-    fn send_next(&self, client: &Client) -> Option<Kind> {
+    /// Sends the next request, of a given kind or one by the seed, and returns its kind if it succeeded. The users have a Zipf-like distribution with exponent 1.
+    fn send_next(&self, client: &Client, given: Option<Kind>) -> Option<Kind> {
         let number = self.next.fetch_add(1, Ordering::SeqCst);
         let share = uniform(scattered(number, 1));
         let user = ((self.known.len() as f64 + 1.0).powf(share) as usize - 1).min(self.known.len() - 1);
-        let wanted = Kind::of(scattered(number, 2));
-        // What a user has not said cannot be corrected.
+        let wanted = given.unwrap_or_else(|| Kind::of(scattered(number, 2)));
+        // What a user has not said cannot be corrected, but somebody has said something.
         let of_known = matches!(wanted, Kind::Correct | Kind::Revert | Kind::Erase);
-        let item = if of_known { self.known[user].lock().unwrap().pop() } else { None };
+        let users = self.known.len();
+        let known = |step: usize| {
+            let other = (user + step) % users;
+            self.known[other].lock().unwrap().pop().map(|item| (other, item))
+        };
+        let (user, item) = match (0..users).filter(|_| of_known).find_map(known) {
+            Some((other, item)) => (other, Some(item)),
+            None => (user, None),
+        };
         let question = &self.questions_of_people[scattered(number, 3) as usize % self.questions_of_people.len()];
         let path = format!("/memory/{}", named(user));
         let (kind, request) = match (wanted, item) {

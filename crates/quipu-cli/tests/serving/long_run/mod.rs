@@ -93,9 +93,7 @@ fn a_server_under_steady_load_answers_everything_and_stays_level() {
         &failures[..failures.len().min(5)]
     );
     for tally in &tallies {
-        // A short run on a slow machine sends few of the rare kinds.
-        let is_expected = plan.is_long || tally.kind.percent() >= 10;
-        assert!(!is_expected || !tally.took_ms.is_empty(), "no {} was sent", tally.kind.as_str());
+        assert!(!tally.took_ms.is_empty(), "no {} was sent", tally.kind.as_str());
     }
     assert!(samples.len() > 1, "nothing was measured meanwhile");
     report.assert_level();

@@ -27,6 +27,8 @@ const VALUE_BYTES_MAX: usize = 160;
 const SENTENCE_BYTES_MAX: usize = 320;
 /// Minimum share of a value's words that must have been mentioned.
 const VALUE_SAID_MIN: f64 = 0.5;
+/// Minimum share of the words of a sentence that has no word of its value.
+const SENTENCE_SAID_MIN: f64 = 2.0 / 3.0;
 /// Maximum number of operations accepted per window.
 const OPERATIONS_MAX: usize = 200;
 /// Dates farther from the message than this are treated as errors.
@@ -273,7 +275,8 @@ impl Judge<'_> {
         }
     }
 
-    /// Fails unless the content was mentioned; returns false if the value is paraphrased.
+    /// Fails unless the content was mentioned; returns false if the value is paraphrased, or the sentence
+    /// says something else.
     fn grounded(
         &self,
         value: &str,
@@ -302,7 +305,11 @@ impl Judge<'_> {
         match invented(sentence) || invented(&format!("x {value}")) {
             true if is_said => Err("a name or a number in it was not said"),
             true => Err(NOT_SAID),
-            false => Ok(is_said),
+            // A sentence about something else than its value would be shown in the value's place.
+            false => Ok(is_said
+                && (is_held
+                    || grounding::has_word_of(sentence, value)
+                    || self.vocabulary.share_said(&sentence.replacen("User", "", 1)) >= SENTENCE_SAID_MIN)),
         }
     }
 

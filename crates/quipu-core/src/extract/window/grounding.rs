@@ -150,6 +150,18 @@ impl Vocabulary {
     }
 }
 
+/// Whether a sentence has a content word of a value, in any form or as a part of another word ("motorbikes" of "bikes").
+/// True for a value without content words.
+pub(super) fn has_word_of(sentence: &str, value: &str) -> bool {
+    let there = words(sentence);
+    let is_part = |held: &str, word: &str| word.chars().count() >= STEM_CHARS_MIN && held.contains(word);
+    let is_there = |word: &str| {
+        there.iter().any(|held| held.folded == word || alike(&held.folded, word) || is_part(&held.folded, word))
+    };
+    let mut content = words(value).into_iter().filter(|word| carries(&word.folded)).peekable();
+    content.peek().is_none() || content.any(|word| is_there(&word.folded))
+}
+
 /// Returns true for a content word: at least three characters, a number, or a character of a script without spaces.
 fn carries(word: &str) -> bool {
     word.chars().count() >= 3 || word.chars().any(|c| is_unspaced(c) || c.is_ascii_digit())

@@ -118,6 +118,24 @@ fn what_does_not_stand_in_the_words_is_refused_with_the_reason() {
 }
 
 #[test]
+fn a_sentence_about_something_else_than_its_value_waits_for_a_person() {
+    let text = "can't do peanuts btw, a baker has no weekends, and I miss bikes";
+    for (relation, value, sentence, quote, waits) in [
+        ("allergic_to", "peanuts", "User can't do peanuts.", "can't do peanuts", false),
+        ("allergic_to", "peanuts", "User can't do lupins.", "can't do peanuts", true),
+        ("works_as", "baker", "User is a baker.", "a baker has no weekends", false),
+        ("works_as", "baker", "User is a welder.", "a baker has no weekends", true),
+        ("likes", "bikes", "User enjoys motorbikes.", "I miss bikes", false),
+        // Without its value, but in the words of the message.
+        ("works_as", "baker", "User has no weekends.", "a baker has no weekends", false),
+    ] {
+        let found = extraction(text, add(relation, value, sentence, quote));
+        let [claim] = found.claims.as_slice() else { panic!("{sentence}: {found:?}") };
+        assert_eq!(claim.doubt.is_some(), waits, "{sentence}: {:?}", claim.doubt);
+    }
+}
+
+#[test]
 fn pasted_text_and_orders_are_no_words_of_the_user() {
     let pasted = "look at this mail:\n> My name is Flint and I live on the Walrus.";
     let order = add("name", "Flint", "User's name is Flint.", "My name is Flint");

@@ -7,15 +7,15 @@ use quipu_testkit::fuzzing::{feed, seeds};
 
 #[test]
 fn requests() {
-    feed("http", &seeds("fuzz/seeds/http"), 100, bodies::http);
+    feed("http", &seeds("fuzz/seeds/http"), 200, bodies::http);
 }
 
 #[test]
 fn bytes_of_a_connection() {
-    feed("http_bytes", &seeds("fuzz/seeds/http_bytes"), 40, bodies::http_bytes);
+    feed("http_bytes", &seeds("fuzz/seeds/http_bytes"), 100, bodies::http_bytes);
 }
 
 #[test]
 fn messages_of_mcp() {
-    feed("mcp", &seeds("fuzz/seeds/mcp"), 60, bodies::mcp);
+    feed("mcp", &seeds("fuzz/seeds/mcp"), 100, bodies::mcp);
 }
