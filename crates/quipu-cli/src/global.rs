@@ -11,9 +11,6 @@ pub(crate) struct Global {
     /// The user whose memory it is [default: me]
     #[arg(short, long, global = true, env = "QUIPU_USER", value_name = "ID")]
     pub(crate) user: Option<String>,
-    /// Only this session
-    #[arg(long, global = true, value_name = "ID")]
-    pub(crate) session: Option<String>,
     /// The data folder [default: quipu in the platform's data folder]
     #[arg(long, global = true, env = "QUIPU_DATA_DIR", value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,

@@ -9,7 +9,9 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
-use quipu_core::extract::{CONSTRAINT, Extraction, FactCandidate, REMARK, Reading, SpokenDate, Stance, USER};
+use quipu_core::extract::{
+    CONSTRAINT, Extraction, FactCandidate, REMARK, Reading, SpokenDate, Stance, USER, UpdateCandidate, UpdateNews,
+};
 use quipu_engine::ports::{ExtractError, Extractor};
 
 use self::pieces::{Piece, Word, completed, pieces, words};
@@ -167,7 +169,10 @@ struct Taken {
 impl Taken {
     fn by(read: &Extraction) -> Self {
         let facts = read.facts.iter().map(|fact| &fact.span).chain(read.tasks.iter().map(|task| &task.span));
-        let others = read.updates.iter().map(|update| &update.span).chain(read.notes.iter().map(|note| &note.span));
+        // Words of what was done are read only if there is a task that they name.
+        let is_read = |update: &&UpdateCandidate| !matches!(update.news, UpdateNews::Done { .. });
+        let updates = read.updates.iter().filter(is_read).map(|update| &update.span);
+        let others = updates.chain(read.notes.iter().map(|note| &note.span));
         let tenets = read.tenets.iter().map(|tenet| &tenet.span);
         let aside = read.passed_over.iter().filter(|passed| passed.reason != "question").map(|passed| &passed.span);
         Self { read: facts.chain(others).chain(tenets).cloned().collect(), aside: aside.cloned().collect() }

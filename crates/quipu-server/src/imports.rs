@@ -11,6 +11,8 @@ pub(crate) struct ImportChoices {
     pub(crate) format: ImportFormat,
     /// Treats messages of people as the user's own words.
     pub(crate) own_words: bool,
+    /// Which author is the user, in a chat between people.
+    pub(crate) me: Option<String>,
     /// Stores the texts without extracting facts.
     pub(crate) words_only: bool,
     /// Only this conversation.
@@ -29,6 +31,7 @@ impl ImportChoices {
         Self {
             format,
             own_words: false,
+            me: None,
             words_only: false,
             conversation: None,
             timezone: None,
@@ -40,7 +43,7 @@ impl ImportChoices {
     /// # Errors
     /// `Invalid` for e-mail as the user's own words.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.format == ImportFormat::Mbox && self.own_words {
+        if self.format == ImportFormat::Mbox && (self.own_words || self.me.is_some()) {
             return Err(Error::Invalid("e-mail is by many people and cannot count as your own words".to_owned()));
         }
         Ok(())
@@ -51,7 +54,8 @@ impl ImportChoices {
             dry_run,
             conversation: self.conversation.clone(),
             extract: !self.words_only,
-            own_words: self.own_words,
+            own_words: self.own_words || self.me.is_some(),
+            me: self.me.clone(),
             into: Some(user.clone()),
             default_user: user.clone(),
             read: ReadOptions {

@@ -138,6 +138,7 @@ impl Door {
                     conversation: None,
                     extract: true,
                     own_words: true,
+                    me: None,
                     into: Some(user()),
                     default_user: user(),
                     read: ReadOptions::default(),

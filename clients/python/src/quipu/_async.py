@@ -598,6 +598,7 @@ class AsyncQuipu:
         name: str | None = None,
         conversation: str | None = None,
         mine: bool = False,
+        me: str | None = None,
         words_only: bool = False,
         timezone: str | None = None,
         date_order: Literal["dmy", "mdy"] | None = None,
@@ -605,7 +606,7 @@ class AsyncQuipu:
     ) -> Json:
         """Imports a file of another system, as text or as an archive in base64."""
         body = {
-            "format": format, "text": text, "base64": base64, "name": name, "conversation": conversation, "mine": mine,
+            "format": format, "text": text, "base64": base64, "name": name, "conversation": conversation, "mine": mine, "me": me,
             "words_only": words_only, "timezone": timezone, "date_order": date_order, "dry_run": dry_run,
         }  # fmt: skip
         return cast(Json, await self._send(ask("POST", "/memory/{}/import", user_id, body=body)))

@@ -68,8 +68,8 @@ impl<'a> Invocation<'a> {
             MemoryUser::Named => settings.user.clone(),
             MemoryUser::Existing => app::reader(&engine, &settings)?,
         };
-        let Global { session: only_session, yes, .. } = self.global;
-        Ok(CommandContext { engine, user, settings, only_session, yes, printer: self.printer })
+        let yes = self.global.yes;
+        Ok(CommandContext { engine, user, settings, yes, printer: self.printer })
     }
 
     /// Runs a command on the memory of the user of the settings, then updates its plain files.
@@ -88,8 +88,6 @@ pub(crate) struct CommandContext<'a> {
     engine: Engine,
     user: UserId,
     settings: Settings,
-    /// The session the command is restricted to.
-    only_session: Option<String>,
     /// Confirmed by flag: do not ask.
     yes: bool,
     printer: &'a Printer,

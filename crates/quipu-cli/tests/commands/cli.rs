@@ -374,11 +374,11 @@ fn bad_input_is_answered_and_nothing_is_lost() {
     let place = Place::new();
     place.check(&["add", "kept"], b"", 0, &[]);
     place.check(&["add", " \n "], b"", 2, &["empty"]);
-    place.check(&["add"], &vec![b'x'; (1 << 20) + 1], 2, &["at most 1048576"]);
+    place.check(&["add"], &vec![b'x'; (1 << 20) + 1], 2, &["more than 1048576 bytes"]);
     place.check(&["add"], b"ab\xff", 2, &["not UTF-8", "byte 2"]);
     place.check(&["add"], b"a\0b", 2, &["U+0000"]);
     place.check(&["-u", "../x", "add", "x"], b"", 2, &["user id"]);
-    place.check(&["--session", "a\u{7}b", "add", "x"], b"", 2, &["control character"]);
+    place.check(&["add", "--session", "a\u{7}b", "x"], b"", 2, &["control character"]);
     place.check(&["get", "turn_0000000000000"], b"", 3, &["no item"]);
     place.check(&["show", "99"], b"", 3, &["1 to 1"]);
     place.check(&["at", "275760-01-01", "list"], b"", 2, &["not a version"]);

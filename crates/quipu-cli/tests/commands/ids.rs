@@ -17,7 +17,7 @@ fn told() -> Place {
     for words in
         ["I live in Porto.", "We met Ada at the harbour and sailed home.", "I need to renew my passport by Friday."]
     {
-        json(&place, &["--session", "s", "add", words]);
+        json(&place, &["add", "--session", "s", words]);
     }
     json(&place, &["session", "end", "s"]);
     let page = place.0.path().join("write.json");

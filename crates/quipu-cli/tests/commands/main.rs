@@ -15,6 +15,7 @@ mod mcp;
 mod models;
 mod moving;
 mod pasted;
+mod people;
 mod place;
 mod serve;
 mod updates;

@@ -158,7 +158,7 @@ fn adding_waits_for_no_model_and_catching_up_asks_it() {
     // Reading everything once more costs: it is announced, and nothing is sent before somebody agrees.
     place.check(&["reread", "--with-model"], "", 2, &["would read 2 messages in 1 request:", "--yes"]);
     assert_eq!(server.requests(), asked, "it asked before anybody agreed");
-    place.check(&["reread", "--with-model", "--session", "s", "--yes"], "", 2, &["omit --session"]);
+    place.check(&["reread", "--with-model", "--session", "s", "--yes"], "", 2, &["unexpected argument"]);
     assert_eq!(server.requests(), asked, "it read more than was asked for");
     place.check(&["reread", "--with-model", "--yes"], "", 0, &["2 messages read by openai/fake reader/v1"]);
     assert_eq!(server.requests(), asked + 1);

@@ -61,9 +61,9 @@ fn the_same_seed_gives_the_same_answers() {
 fn an_answer_is_listed_with_its_question() {
     let place = Place::new("");
     let ok = |args: &[&str], pieces: &[&str]| check(&place, args, 0, pieces);
-    ok(&["--session", "s", "add", "Lovely. And where do you live?", "--role", "assistant"], &[]);
-    ok(&["--session", "s", "add", "I live in Bergen. Do you like it?"], &["User lives in Bergen"]);
-    ok(&["--session", "s", "add", "I work as a vet."], &["User works as a vet"]);
+    ok(&["add", "--session", "s", "Lovely. And where do you live?", "--role", "assistant"], &[]);
+    ok(&["add", "--session", "s", "I live in Bergen. Do you like it?"], &["User lives in Bergen"]);
+    ok(&["add", "--session", "s", "I work as a vet."], &["User works as a vet"]);
     ok(&["facts", "--predicate", "lives_in"], &["asked: “… And where do you live?”  turn_", "“I live in Bergen.”"]);
     // The user's own question is not one that the user answers.
     let work = ok(&["facts", "--predicate", "works_as"], &["User works as a vet"]);

@@ -179,6 +179,11 @@ pub enum UpdateNews {
         /// True if the replaced words were never right.
         corrects: bool,
     },
+    /// A task is done, if there is one that it names: "bought the stamps", "passport renewed".
+    Done {
+        /// Words for what was done, any of which the task may use: "call", "phone". Empty if any task is meant.
+        did: Vec<String>,
+    },
     /// A new measurement, without naming what was measured: "78.9kg!!" after a weight.
     Reading {
         /// The value as stated.

@@ -105,7 +105,11 @@ impl Clause<'_> {
 
     /// The due date named in the clause.
     pub(super) fn due(&self) -> Option<Timestamp> {
-        self.time(&[Role::By, Role::At, Role::Until, Role::To], true).map(|(_, time)| time)
+        let (named, time) = self.time(&[Role::By, Role::At, Role::Until, Role::To], true)?;
+        // "This year" is due at its end, not at its beginning.
+        let is_begun = self.said_at.is_some_and(|said| time < said);
+        let end = || named.days(self.said_at)?.ahead.end().at(0, 0, 0, 0).to_zoned(TimeZone::UTC).ok();
+        Some(if is_begun { end().map_or(time, |day| day.timestamp()) } else { time })
     }
 
     /// The first time with one of the roles, resolved.

@@ -7,7 +7,7 @@ use super::claim::{Claims, Clause};
 use super::language::RuleScope;
 use super::persons::{ClausePerson, Tie};
 use super::reader::Reader;
-use super::{FactCandidate, Stance, TaskCandidate, TaskNews};
+use super::{FactCandidate, Stance, TaskCandidate, TaskNews, UpdateCandidate, UpdateNews};
 use crate::predicate::is_named_by;
 
 /// Maximum number of persons remembered for "she" and "he", most recent first.
@@ -79,6 +79,28 @@ impl Reader<'_> {
         let clause = self.rules.measure(text, range.clone(), self.reading.said_at, false);
         let next = |within: bool| self.rules.day_at(text, range.end, within, self.reading.said_at);
         self.out.updates.extend(self.rules.updates.read(&clause, next));
+        // "internet cancelled, done with the bank too": several things may be done in one clause.
+        let mut from = range.start;
+        for (at, _) in text[range.clone()].match_indices(", ") {
+            let part = from..range.start + at;
+            from = range.start + at + 2;
+            self.done_in(text, part);
+        }
+        if from > range.start {
+            self.done_in(text, from..range.end);
+        }
+    }
+
+    fn done_in(&mut self, text: &str, part: Range<usize>) {
+        let clause = self.rules.measure(text, part, self.reading.said_at, false);
+        let found = self.rules.updates.read(&clause, |_| None).into_iter();
+        let known = &self.out.updates;
+        let is_new = |update: &UpdateCandidate| {
+            matches!(update.news, UpdateNews::Done { .. })
+                && !known.iter().any(|other| other.news == update.news && other.what == update.what)
+        };
+        let new: Vec<UpdateCandidate> = found.filter(is_new).collect();
+        self.out.updates.extend(new);
     }
 
     /// Index of the last claim that begins before `place`. Standing statements of a sentence are read before its

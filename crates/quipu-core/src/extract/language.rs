@@ -178,6 +178,8 @@ pub(in crate::extract) struct ObjectWords {
     pub(in crate::extract) trail: String,
     /// Separator of several objects.
     pub(in crate::extract) between: String,
+    /// A list element that only qualifies the next one: "loud" of "loud, crowded places".
+    pub(in crate::extract) qualities: String,
     /// A list element that is not an object: "weirdly".
     pub(in crate::extract) filler: String,
     /// A list element that begins like this is the next verb and ends the list.
@@ -201,6 +203,9 @@ pub(in crate::extract) struct ObjectKind {
     /// The object is the match of this pattern at its beginning.
     #[serde(default)]
     pub(in crate::extract) shape: Option<String>,
+    /// A list is split only before what begins like this.
+    #[serde(default)]
+    pub(in crate::extract) begins: Option<String>,
     /// The shape for text without capitals.
     #[serde(default)]
     pub(in crate::extract) plain_shape: Option<String>,

@@ -123,7 +123,7 @@ impl LanguageRules {
         let subject = &language.subject;
         Ok(Self {
             plain: Plain::new(&language, &patterns)?,
-            updates: Updates::new(&language.updates, &patterns)?,
+            updates: Updates::new(&language, &patterns)?,
             standing: StandingRules::new(&language.standing, &patterns)?,
             splitter: Splitter::new(&language.split, &patterns)?,
             lead: patterns.start("lead", &language.lead.pattern)?,

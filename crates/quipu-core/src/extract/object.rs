@@ -20,6 +20,7 @@ pub(super) struct Objects {
     lead: Pattern,
     trail: Pattern,
     between: Pattern,
+    qualities: Pattern,
     filler: Pattern,
     next_verb: Pattern,
     compounds: Vec<String>,
@@ -36,6 +37,7 @@ pub(super) struct Objects {
 struct Kind {
     words: ObjectKind,
     shape: Option<Pattern>,
+    begins: Option<Pattern>,
     plain_shape: Option<Pattern>,
     reject: Option<Pattern>,
     pointing: Option<Pattern>,
@@ -72,6 +74,7 @@ impl Objects {
             }
             let compiled = Kind {
                 shape: some(&kind.shape, true)?,
+                begins: some(&kind.begins, true)?,
                 plain_shape: some(&kind.plain_shape, true)?,
                 reject: some(&kind.reject, false)?,
                 pointing: some(&kind.pointing, true)?,
@@ -81,6 +84,7 @@ impl Objects {
                     table: kind.table.clone(),
                     in_list: kind.in_list.clone(),
                     shape: None,
+                    begins: None,
                     plain_shape: None,
                     reject: None,
                     pointing: None,
@@ -96,6 +100,7 @@ impl Objects {
             lead: patterns.start("object.lead", &words.lead)?,
             trail: patterns.one("object.trail", &format!("(?:{})$", words.trail))?,
             between: patterns.one("object.between", &words.between)?,
+            qualities: patterns.one("object.qualities", &format!("^(?:{})$", words.qualities))?,
             filler: patterns.one("object.filler", &format!("^(?:{})$", words.filler))?,
             next_verb: patterns.start("object.next_verb", &words.next_verb)?,
             compounds: words.compounds.iter().map(|word| word.to_lowercase()).collect(),
@@ -134,7 +139,7 @@ impl Objects {
         if is(&kind.pointing, raw) || is(&kind.not_before, text[end..].trim_start()) {
             return Vec::new();
         }
-        let parts = if kind.words.several { self.parts(raw, kind.shape.is_some()) } else { vec![raw] };
+        let parts = if kind.words.several { self.parts(raw, kind) } else { vec![raw] };
         let has_capitals = text.chars().any(char::is_uppercase);
         let read = |part: &&str| {
             let plain = self.plain(part);
@@ -222,7 +227,7 @@ impl Objects {
     }
 
     /// The members of "a, b and c"; the whole if its parts cannot be separated.
-    fn parts<'t>(&self, raw: &'t str, shaped: bool) -> Vec<&'t str> {
+    fn parts<'t>(&self, raw: &'t str, kind: &Kind) -> Vec<&'t str> {
         let lower = raw.to_lowercase();
         let compounds: Vec<Range<usize>> = if lower.len() == raw.len() {
             let found = self.compounds.iter().flat_map(|word| lower.match_indices(word.as_str()));
@@ -232,21 +237,32 @@ impl Objects {
         };
         let mut parts = Vec::new();
         let mut from = 0;
+        let mut element = 0;
         for joint in self.between.find_iter(raw) {
             if compounds.iter().any(|compound| compound.contains(&joint.start())) {
+                continue;
+            }
+            if kind.begins.as_ref().is_some_and(|begins| !begins.is_match(&raw[joint.end()..])) {
+                continue;
+            }
+            // "loud, crowded places" are no two things.
+            let qualifies = self.qualities.is_match(raw[element..joint.start()].trim_matches(is_edge));
+            element = joint.end();
+            if qualifies && raw[element..].contains(' ') {
                 continue;
             }
             let (before, after) = (&raw[from..joint.start()], &raw[joint.end()..]);
             // "time with friends and family" continues; "reading and spending time with friends" does not.
             let goes_on = self.joins.is_match(before) || (starts_with_gerund(before) && before.contains(' '));
-            if goes_on && !shaped && !starts_with_gerund(after) {
+            if goes_on && kind.shape.is_none() && kind.begins.is_none() && !starts_with_gerund(after) {
                 continue;
             }
             parts.push(before);
             from = joint.end();
         }
         parts.push(&raw[from..]);
-        let over = parts.iter().skip(1).position(|part| self.next_verb.is_match(part.trim_matches(is_edge)));
+        let is_next_verb = |part: &&str| kind.begins.is_none() && self.next_verb.is_match(part.trim_matches(is_edge));
+        let over = parts.iter().skip(1).position(is_next_verb);
         parts.truncate(over.map_or(parts.len(), |at| at + 1));
         let several = parts.len() > 1;
         parts.retain(|part| {

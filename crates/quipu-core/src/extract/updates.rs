@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::claim::Clause;
+use super::language::Language;
 use super::object::is_edge;
 use super::rules::pattern::{Pattern, Patterns};
 use super::rules::table::RuleTable;
@@ -15,6 +16,8 @@ use crate::refusal::Refusal;
 
 /// Maximum number of words that refer to a known item.
 const WHAT_WORDS_MAX: usize = 5;
+/// Maximum number of words that refer to a task that is done.
+const DONE_WORDS_MAX: usize = 10;
 /// Confidence of an update; whether it concerns a known item is checked later.
 const SURE: f64 = 0.9;
 
@@ -24,7 +27,7 @@ const SURE: f64 = 0.9;
 pub(super) struct UpdateText {
     pub(super) id: String,
     pub(super) news: UpdateKind,
-    /// Matched against each clause. The groups `what`, `not` and `is`.
+    /// Matched against each clause. The groups `what`, `not`, `is` and `did`.
     pub(super) patterns: Vec<String>,
     /// Does not apply to a clause with these words.
     #[serde(default)]
@@ -45,30 +48,37 @@ pub(super) enum UpdateKind {
     Changed,
     Corrected,
     Reading,
+    Done,
 }
 
 /// Reads updates of known items.
 #[derive(Debug)]
-pub(super) struct Updates(RuleTable<(UpdateText, Option<Pattern>)>);
+pub(super) struct Updates {
+    rules: RuleTable<(UpdateText, Option<Pattern>)>,
+    /// What a verb that tells of something done says: "bought" is "buy get order".
+    deeds: BTreeMap<String, String>,
+}
 
 impl Updates {
-    pub(super) fn new(texts: &[UpdateText], patterns: &Patterns<'_>) -> Result<Self, Refusal> {
+    pub(super) fn new(language: &Language, patterns: &Patterns<'_>) -> Result<Self, Refusal> {
         let compile = |text: &UpdateText| {
             let unless = patterns.maybe(&text.id, text.unless.as_ref())?;
             let compiled = text.patterns.iter().map(|pattern| patterns.one(&text.id, pattern));
             Ok(((text.clone(), unless), compiled.collect::<Result<_, _>>()?))
         };
-        Ok(Self(RuleTable::new(texts.iter().map(compile).collect::<Result<_, Refusal>>()?)))
+        let rules = language.updates.iter().map(compile).collect::<Result<_, Refusal>>()?;
+        Ok(Self { rules: RuleTable::new(rules), deeds: language.tables.get("deeds").cloned().unwrap_or_default() })
     }
 
-    /// The update a clause states, by the first rule that matches; `next` is the day that follows the clause, within its
-    /// sentence or not.
-    pub(super) fn read(
-        &self,
-        clause: &Clause<'_>,
-        next: impl Fn(bool) -> Option<Timestamp>,
-    ) -> Option<UpdateCandidate> {
-        for ((rule, unless), groups) in self.0.all(clause.text) {
+    /// The updates a clause states: by the first rule that matches, and that a task is done, which another may also mean
+    /// ("the order is cancelled"). `next` is the day that follows the clause, within its sentence or not.
+    pub(super) fn read(&self, clause: &Clause<'_>, next: impl Fn(bool) -> Option<Timestamp>) -> Vec<UpdateCandidate> {
+        let mut found: Vec<UpdateCandidate> = Vec::new();
+        for ((rule, unless), groups) in self.rules.all(clause.text) {
+            let is_done = |update: &UpdateCandidate| matches!(update.news, UpdateNews::Done { .. });
+            if found.iter().any(|update| is_done(update) == (rule.news == UpdateKind::Done)) {
+                continue;
+            }
             if unless.as_ref().is_some_and(|unless| unless.is_match(clause.text)) {
                 continue;
             }
@@ -77,7 +87,8 @@ impl Updates {
                 found.unwrap_or_default().to_owned()
             };
             let what = Some(group("what")).filter(|what| !what.is_empty()).unwrap_or_else(|| group("thing"));
-            if what.split_whitespace().count() > WHAT_WORDS_MAX {
+            let words_max = if rule.news == UpdateKind::Done { DONE_WORDS_MAX } else { WHAT_WORDS_MAX };
+            if what.split_whitespace().count() > words_max {
                 continue;
             }
             let (not, is) = (group("not"), group("is"));
@@ -85,9 +96,12 @@ impl Updates {
                 UpdateKind::Over => UpdateNews::Over,
                 UpdateKind::Allowed => UpdateNews::Allowed,
                 UpdateKind::Moved => UpdateNews::Moved,
+                UpdateKind::Done if what.is_empty() => continue,
+                UpdateKind::Done => UpdateNews::Done { did: self.meanings(&group("did")) },
                 UpdateKind::Reading if is.is_empty() => continue,
                 UpdateKind::Reading => UpdateNews::Reading { value: is },
-                UpdateKind::Changed | UpdateKind::Corrected if not.is_empty() || is.is_empty() => continue,
+                UpdateKind::Changed if not.is_empty() || is.is_empty() => continue,
+                UpdateKind::Corrected if is.is_empty() => continue,
                 UpdateKind::Changed => UpdateNews::Instead { not, is, corrects: false },
                 UpdateKind::Corrected => UpdateNews::Instead { not, is, corrects: true },
             };
@@ -96,15 +110,22 @@ impl Updates {
             if is_moved && day.is_none() {
                 continue;
             }
-            return Some(UpdateCandidate { what, news, span: clause.span.clone(), day, confidence: SURE });
+            found.push(UpdateCandidate { what, news, span: clause.span.clone(), day, confidence: SURE });
         }
-        None
+        found
+    }
+
+    /// The words for what a verb says was done, itself among them; none for verbs that say no more than that ("sorted").
+    fn meanings(&self, did: &str) -> Vec<String> {
+        let did = did.to_lowercase();
+        let told = self.deeds.get(&did).cloned().unwrap_or_else(|| did.clone());
+        told.split_whitespace().map(str::to_owned).collect()
     }
 
     /// Example texts of the rules, with the expected results.
     #[cfg(test)]
     pub(super) fn examples(&self) -> impl Iterator<Item = (&str, &[String])> {
-        self.0
+        self.rules
             .rules
             .iter()
             .flat_map(|(rule, _)| rule.examples.iter().map(|(text, read)| (text.as_str(), read.as_slice())))

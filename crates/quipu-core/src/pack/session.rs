@@ -163,8 +163,13 @@ pub fn pack_session(request: &SessionRequest<'_>, count: Count<'_>) -> SessionPa
     let shown: Vec<String> = kept.iter().map(|&place| lines[place].clone()).collect();
     left = left.saturating_sub(section(count, &mut told, &mut made, LOG, &shown));
 
-    told.push_str(GUIDE);
-    told.push_str(closing);
+    if made.sections.is_empty() && messages.is_empty() {
+        // Nothing is known of it yet.
+        told.clear();
+    } else {
+        told.push_str(GUIDE);
+        told.push_str(closing);
+    }
     if !messages.is_empty() {
         let mut text = opening("recent");
         section(count, &mut text, &mut made, RECENT, &messages);

@@ -158,6 +158,9 @@ pub struct Predicate {
     /// Specific names of the relation: a sister is a sibling.
     #[serde(default)]
     pub roles: Vec<String>,
+    /// Names of the relation that one person has at a time: a new boss takes the place of the other.
+    #[serde(default)]
+    pub single_roles: Vec<String>,
     /// Words that refer to it in a query, besides those of its sentence.
     #[serde(default)]
     pub words: Vec<String>,
@@ -223,6 +226,7 @@ impl Predicates {
             outlives: false,
             ends_others: false,
             roles: Vec::new(),
+            single_roles: Vec::new(),
             words: Vec::new(),
             adjectives: Vec::new(),
             said: "{s} {p} {o}".to_owned(),

@@ -51,6 +51,12 @@ impl DecisionDraft<'_> {
             return;
         }
         let end = Some(when.unwrap_or_else(|| self.case.said_at())).max(held.valid_from);
+        if when > Some(self.case.said_at()) && held.valid_from <= Some(self.case.said_at()) {
+            // It holds until then.
+            let evidence = Some(claim.evidence);
+            self.draw(DerivedChange::FactChanged(FactChange { valid_to: end, evidence, ..FactChange::of(held.id) }));
+            return self.report.ended.push(outcome(held, "holds until a day ahead"));
+        }
         self.core.take(self.case.predicates, held);
         self.settle(held.id, FactStatus::Superseded, end, claim.evidence);
         self.report.ended.push(outcome(held, "holds no longer"));

@@ -208,7 +208,7 @@ impl DecisionDraft<'_> {
 
     /// Handles a value of a many-valued predicate.
     fn beside(&mut self, claim: &Claim<'_>, fact: Fact) {
-        if let Some(opposite) = self.opposite(claim) {
+        if let Some(opposite) = self.opposite(claim).or_else(|| predecessor(claim)) {
             if !self.is_credible(&opposite, fact.confidence_base) {
                 return self.contest(claim, fact, &opposite, LESS_CREDIBLE);
             }
@@ -454,6 +454,20 @@ pub(super) fn outcome(fact: &Fact, what: &str) -> Outcome {
 pub fn slot_of(predicate: &Predicate, candidate: &FactCandidate) -> String {
     let key = predicate.key.as_ref().and_then(|key| candidate.qualifiers.get(key));
     slot_name(&candidate.subject, &candidate.predicate, key.map(String::as_str))
+}
+
+/// The person in whose place a new one comes: the one boss who is known.
+fn predecessor(claim: &Claim<'_>) -> Option<Fact> {
+    let relation = claim.candidate.qualifiers.get("relation").filter(|_| claim.candidate.stance == Stance::Changed)?;
+    if !claim.predicate.single_roles.iter().any(|role| normal(role) == normal(relation)) {
+        return None;
+    }
+    let is_in_place = |held: &&Fact| {
+        let own = held.qualifiers.get("relation").is_some_and(|own| normal(own) == normal(relation));
+        held.is_active() && own && !same_value(&held.object, &claim.candidate.object)
+    };
+    let mut known = claim.held.iter().filter(is_in_place);
+    known.next().filter(|_| known.next().is_none()).cloned()
 }
 
 pub(super) fn slot_name(subject: &str, predicate: &str, key: Option<&str>) -> String {

@@ -31,7 +31,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::event::{Change, SourceKind, Trust};
-use crate::extract::{Extraction, ReadyMadeDetails};
+use crate::extract::{Extraction, ReadyMadeDetails, UpdateCandidate, UpdateNews};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{DerivedChange, Evidence, Refused};
 
@@ -120,6 +120,7 @@ pub fn decide(
         case,
         besides: &found.besides,
         refused_tasks: BTreeSet::new(),
+        done_here: Vec::new(),
         name,
         drawn: Vec::new(),
         refused: Vec::new(),
@@ -141,10 +142,15 @@ pub fn decide(
     for refused in &found.refused {
         work.refused_operation(refused);
     }
+    // A task that is done is known by its name first, so that the same words do not open another.
+    let is_done = |update: &&UpdateCandidate| matches!(update.news, UpdateNews::Done { .. });
+    for update in found.updates.iter().filter(is_done) {
+        work.update(update);
+    }
     for candidate in &found.tasks {
         work.task(candidate);
     }
-    for update in &found.updates {
+    for update in found.updates.iter().filter(|update| !is_done(update)) {
         work.update(update);
     }
     for candidate in &found.notes {
@@ -163,6 +169,8 @@ pub(crate) struct DecisionDraft<'a> {
     besides: &'a BTreeMap<usize, ReadyMadeDetails>,
     /// Titles of refused tasks.
     refused_tasks: BTreeSet<String>,
+    /// The words that ticked tasks off.
+    done_here: Vec<std::ops::Range<usize>>,
     name: &'a mut dyn FnMut(ItemKind) -> ItemId,
     drawn: Vec<DerivedChange>,
     refused: Vec<Refused>,

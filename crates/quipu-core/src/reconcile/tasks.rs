@@ -1,6 +1,7 @@
 //! Tasks, goals and problems: opened once, then updated by later mentions.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::{DecisionDraft, Outcome, gate};
 use crate::calendar::day_number;
@@ -33,7 +34,9 @@ impl DecisionDraft<'_> {
             self.refused_tasks.insert(candidate.title.clone());
             return self.refuse(candidate.title.clone(), word, evidence, &reason);
         }
-        if self.is_told(candidate) {
+        let overlaps = |done: &Range<usize>| done.start < candidate.span.end && candidate.span.start < done.end;
+        let is_done_here = candidate.news == TaskNews::Done && self.done_here.iter().any(overlaps);
+        if self.is_told(candidate) || is_done_here {
             return;
         }
         if candidate.confidence < self.case.policy.confidence_min {
@@ -193,8 +196,21 @@ impl DecisionDraft<'_> {
                 evidence: vec![evidence],
             }),
         }
-        self.report.tasks.push(Outcome { id, text: task.title.clone(), what: format!("{word} opened") });
+        self.report.tasks.push(Outcome {
+            id,
+            text: task.title.clone(),
+            what: format!("{word} {}", news_word(&candidate.news)),
+        });
         self.draw(DerivedChange::TaskOpened(Box::new(task)));
+    }
+}
+
+/// What happened to a task that was not known.
+fn news_word(news: &TaskNews) -> &'static str {
+    match news {
+        TaskNews::Done => "done",
+        TaskNews::Dropped => "dropped",
+        TaskNews::Opened | TaskNews::Tried { .. } => "opened",
     }
 }
 

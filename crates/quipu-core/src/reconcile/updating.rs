@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::DecisionDraft;
 use super::facts::{Claim, outcome};
 use super::gate::{self, Verdict};
+use super::tasks::contained;
 use crate::event::Trust;
 use crate::extract::{
     CONSTRAINT, FactCandidate, REMARK, Stance, TaskCandidate, TaskKind, TaskNews, USER, UpdateCandidate, UpdateNews,
@@ -45,6 +46,7 @@ impl DecisionDraft<'_> {
                 self.end_named(update, |fact, _| fact.predicate == CONSTRAINT && forbids(&fact.object));
             }
             UpdateNews::Moved => self.moved(update),
+            UpdateNews::Done { did } => self.done(update, did),
             UpdateNews::Instead { not, is, corrects } => self.instead(update, not, is, *corrects),
             UpdateNews::Reading { value } => self.reading(update, value),
         }
@@ -63,6 +65,26 @@ impl DecisionDraft<'_> {
                 TaskCandidate { kind, title, span: update.span.clone(), news, due, confidence: update.confidence };
             self.move_on(&told, &task);
         }
+    }
+
+    /// Ticks off the open task that an update names, if it is the only one.
+    fn done(&mut self, update: &UpdateCandidate, did: &[String]) {
+        let (what, did) = (telling(&update.what), telling(&did.join(" ")));
+        let is_open = |task: &&&Task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled);
+        let open = self.view.open_tasks();
+        let mut best: Vec<(usize, &Task)> = Vec::new();
+        for task in open.iter().filter(|task| is_open(task) && task.kind != TaskKind::Problem) {
+            let common = common_with(&what, &did, &task.title);
+            if common > 0 && best.first().is_none_or(|(most, _)| common >= *most) {
+                best.retain(|(most, _)| *most == common);
+                best.push((common, task));
+            }
+        }
+        let [(_, task)] = best.as_slice() else { return };
+        let (task, kind, title) = ((*task).clone(), task.kind, task.title.clone());
+        self.done_here.push(update.span.clone());
+        let (span, confidence) = (update.span.clone(), update.confidence);
+        self.move_on(&TaskCandidate { kind, title, span, news: TaskNews::Done, due: None, confidence }, &task);
     }
 
     /// Ends the facts that an update names, of those it may end. True if there are any.
@@ -114,7 +136,34 @@ impl DecisionDraft<'_> {
         self.take_over(&candidate, fact, false);
     }
 
+    /// Puts a figure in the place of the only figure of the one fact that was said last: "oops, I meant 42".
+    fn figure_instead(&mut self, update: &UpdateCandidate, is: &str) {
+        let told: Vec<Fact> = self.view.holding().into_iter().filter(|fact| !self.is_from_here(fact)).collect();
+        let source = |fact: &Fact| fact.evidence.iter().map(|place| place.source).next_back();
+        let Some(last) = told.iter().max_by_key(|fact| fact.last_seen).map(|fact| (fact.last_seen, source(fact)))
+        else {
+            return;
+        };
+        let figures = |text: &str| -> Vec<String> {
+            let words = text.split_whitespace().filter(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+            words.map(|word| word.trim_end_matches(|c: char| c.is_ascii_punctuation()).to_owned()).collect()
+        };
+        let number = |text: &str| text.trim_start_matches(|c: char| !c.is_ascii_digit()).to_owned();
+        let has_one = |fact: &&Fact| (fact.last_seen, source(fact)) == last && figures(&fact.object).len() == 1;
+        let found: Vec<&Fact> = told.iter().filter(has_one).collect();
+        let [fact] = found.as_slice() else { return };
+        let (was, is) = (figures(&fact.object), number(is));
+        let (Some(was), Some(is)) = (was.first(), is.split_whitespace().next()) else { return };
+        let Some(object) = put_in(&fact.object, was, is).filter(|object| *object != fact.object) else { return };
+        let stance = Stance::Corrects { not: Some(fact.object.clone()) };
+        let candidate = FactCandidate { object, valid_from: fact.valid_from, ..candidate_of(fact, update, stance) };
+        self.take_over(&candidate, fact, true);
+    }
+
     fn instead(&mut self, update: &UpdateCandidate, not: &str, is: &str, corrects: bool) {
+        if not.is_empty() {
+            return self.figure_instead(update, is);
+        }
         let holds = |fact: &Fact| {
             !self.is_from_here(fact)
                 && put_in(&fact.object, not, is).is_some()
@@ -129,6 +178,16 @@ impl DecisionDraft<'_> {
             let Some(object) = put_in(&fact.object, not, is) else { continue };
             let stance = if corrects { Stance::Corrects { not: Some(fact.object.clone()) } } else { Stance::Changed };
             let valid_from = fact.valid_from.filter(|_| corrects).or(update.day);
+            // Another rule has read the new value already.
+            let is_known = |other: &Fact| {
+                self.is_from_here(other) && other.predicate == fact.predicate && contained(&other.object, &object)
+            };
+            if !corrects && self.view.holding().iter().any(is_known) {
+                let candidate = candidate_of(fact, update, Stance::Ended);
+                let claim = self.claim_about(&candidate, fact);
+                self.close(&claim, fact, update.day.filter(|day| *day <= self.case.said_at()), &Verdict::Pass);
+                continue;
+            }
             let candidate = FactCandidate { object, valid_from, ..candidate_of(fact, update, stance) };
             self.take_over(&candidate, fact, corrects);
         }
@@ -210,6 +269,25 @@ impl DecisionDraft<'_> {
     fn is_from_here(&self, fact: &Fact) -> bool {
         fact.evidence.iter().any(|place| place.source == self.case.source)
     }
+}
+
+/// How many words of a task's title are said of what was done, verbs aside; 0 if the task is not meant: it says another
+/// verb, or too much of either is missing in the other.
+fn common_with(what: &BTreeSet<String>, did: &BTreeSet<String>, title: &str) -> usize {
+    let title = telling(title);
+    if !did.is_empty() && did.is_disjoint(&title) {
+        return 0;
+    }
+    let named: BTreeSet<&String> = title.difference(did).collect();
+    let common = what.iter().filter(|word| named.contains(word)).count();
+    let is_all = common == what.len() || (!did.is_empty() && common == named.len());
+    let is_most = !did.is_empty() && common >= 2 && 2 * common >= named.len();
+    let number = |words: &mut dyn Iterator<Item = &String>| {
+        words.filter(|word| word.contains(|c: char| c.is_ascii_digit())).cloned().collect::<BTreeSet<String>>()
+    };
+    let (own, said) = (number(&mut named.iter().copied()), number(&mut what.iter()));
+    let differs = !own.is_empty() && !said.is_empty() && own != said;
+    if differs || !(is_all || is_most) { 0 } else { common }
 }
 
 fn candidate_of(fact: &Fact, update: &UpdateCandidate, stance: Stance) -> FactCandidate {

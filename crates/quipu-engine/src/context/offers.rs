@@ -109,12 +109,7 @@ impl<'a> OfferContext<'a> {
                 let is_task = self.wanted.need == RequestNeed::Task;
                 let bears =
                     !is_task || share >= TASK_SHARE_MIN || pack::need::bears(&hit.text) || self.read_bears(hit.id);
-                let told = (!hit.outdated.is_empty()).then(|| {
-                    let newer: Vec<String> =
-                        hit.outdated.iter().map(|(_, text)| format!("no longer so: {text}")).collect();
-                    newer.join("; ")
-                });
-                if let Some(at) = self.words(held, Some(hit.span.clone()), told) {
+                if let Some(at) = self.words(held, Some(hit.span.clone())) {
                     self.raise(at, if bears { value } else { 0.0 });
                 }
             }
@@ -166,7 +161,7 @@ impl<'a> OfferContext<'a> {
             }
             return;
         }
-        let Some(at) = self.words(held, Some(near), None) else { return };
+        let Some(at) = self.words(held, Some(near)) else { return };
         self.raise(at, value);
         let offer = &mut self.offers[at];
         offer.section = offer.section.min(section);
@@ -236,7 +231,7 @@ impl<'a> OfferContext<'a> {
 
     /// Returns the offer with the words of a source, including the part in `near`. `None` if the reader or the stable
     /// part already has them.
-    fn words(&mut self, held: &HeldSource, near: Option<Range<usize>>, remark: Option<String>) -> Option<usize> {
+    fn words(&mut self, held: &HeldSource, near: Option<Range<usize>>) -> Option<usize> {
         let source = &held.source;
         if self.wanted.shown.contains(&source.id) {
             return None;
@@ -245,7 +240,6 @@ impl<'a> OfferContext<'a> {
             let is_new = near.as_ref().is_some_and(|near| !known.contains(near));
             known.extend(near);
             if let Some(words) = &mut self.offers[*at].words {
-                words.remark = words.remark.take().or(remark);
                 if is_new && words.forms.len() > 1 {
                     words.forms = forms(source, known, (&mut self.table, &self.terms));
                 }
@@ -258,6 +252,10 @@ impl<'a> OfferContext<'a> {
             return None;
         }
         let (id, speaker, trust) = (source.id, source.speaker().to_owned(), held.trust);
+        // Whatever the words are shown for, they may also state what holds no longer.
+        let over = answers::outdated(self.sight, &self.wanted.plan.validity, id);
+        let over: Vec<String> = over.iter().map(|(_, text)| format!("no longer so: {text}")).collect();
+        let remark = (!over.is_empty()).then(|| over.join("; "));
         let words = Some(Quotation { id, speaker, trust, forms, remark });
         let at = self.offers.len();
         self.of_source.insert(id, (at, near));
@@ -400,7 +398,7 @@ impl<'a> OfferContext<'a> {
             let reply = after.filter(|_| asks && pack::is_short_question(text)).filter(others);
             for held in [question.or(leans), reply].into_iter().flatten() {
                 let is_new = !self.of_source.contains_key(&held.source.id);
-                let Some(other) = self.words(held, None, None) else { continue };
+                let Some(other) = self.words(held, None) else { continue };
                 self.offers[at].with.push(other);
                 // Of a neighbour that was not found the question is enough; the rest is shown if there is room.
                 let is_question = question.is_some_and(|question| question.source.id == held.source.id);

@@ -1,10 +1,12 @@
 //! The context of a session for the next reply: base truth with hard exceptions, turn log, recalled items, raw window.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use quipu_core::Memory;
 use quipu_core::id::{ItemId, Seq, UserId, check_name};
-use quipu_core::item::Truth;
+use quipu_core::item::{Fact, FactStatus, Truth};
 use quipu_core::limit;
 use quipu_core::pack::{self, LogLine, PackLine, Packed, SessionRequest, estimate_tokens};
 use quipu_core::recall::Intent;
@@ -27,6 +29,25 @@ const RAW_WORDS_MAX: usize = 60;
 const RECALLED_PERCENT: usize = 30;
 /// With fewer tokens left nothing is recalled, because headings would take most of a pack.
 pub(crate) const RECALLED_TOKENS_MIN: usize = 150;
+
+/// An entry with what was read from its words and taken back since.
+fn marked(memory: &Memory, truth: &Truth) -> Truth {
+    let items = memory.items();
+    let shares = |fact: &&Fact| {
+        fact.evidence.iter().any(|own| {
+            truth.evidence.iter().any(|at| at.source == own.source && at.start < own.end && own.start < at.end)
+        })
+    };
+    let quoting = truth.evidence.iter().flat_map(|at| items.quoting(at.source));
+    let is_over = |fact: &&Fact| matches!(fact.status, FactStatus::Retracted | FactStatus::Corrected);
+    let over: BTreeSet<&str> = quoting.filter(is_over).filter(shares).map(|fact| fact.text.as_str()).collect();
+    let mut marked = truth.clone();
+    if !over.is_empty() {
+        let over: Vec<String> = over.into_iter().map(|text| format!("no longer so: {text}")).collect();
+        marked.text = format!("{} ({})", truth.text, over.join("; "));
+    }
+    marked
+}
 
 /// What to pack.
 #[derive(Debug, Clone)]
@@ -123,7 +144,7 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
     let _order = (!summarize::is_outside(engine)).then(|| summarize::wait(&turn));
     let (version, base_truth, log, state) = overview::on_version(engine, user, options.at, &mut |memory| {
         let state = overview::state_of(engine, memory, &options.session);
-        let base_truth: Vec<Truth> = in_force(memory, &options.session).cloned().collect();
+        let base_truth: Vec<Truth> = in_force(memory, &options.session).map(|truth| marked(memory, truth)).collect();
         let log: Vec<LogLine> = state
             .turn_log
             .iter()

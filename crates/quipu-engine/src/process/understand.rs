@@ -11,7 +11,7 @@ use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, Idempotency, Origin, Trust};
 use quipu_core::extract::{Extraction, FactCandidate, REMARK, Reading, USER};
 use quipu_core::guard::Echo;
-use quipu_core::id::{EventId, ItemId, ItemKind, Seq};
+use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
 use quipu_core::ledger;
 use quipu_core::memory::HeldSource;
 use quipu_core::predicate::normal;
@@ -284,10 +284,19 @@ fn draft(reader: &str, held: &HeldSource, cause: &Cause, changes: Vec<Change>) -
 /// author of the user's first own turn.
 pub(crate) fn speaker<'a>(memory: &'a Memory, held: &'a HeldSource) -> &'a str {
     let Some(author) = held.source.author.as_deref() else { return USER };
+    if is_user(memory, author) { USER } else { author }
+}
+
+/// True if an author has the user's name.
+pub(crate) fn is_user(memory: &Memory, author: &str) -> bool {
     let own = |name: &str| normal(name) == normal(author);
-    let named = memory.items().in_slot("user|name|").any(|fact| fact.is_active() && own(&fact.object));
-    let signed = memory.signed().is_some_and(own);
-    if named || own(memory.user().as_str()) || own(USER) || signed { USER } else { author }
+    let is_named = memory.items().in_slot("user|name|").any(|fact| fact.is_active() && own(&fact.object));
+    is_named || is_name_of(memory.user(), author) || memory.signed().is_some_and(own)
+}
+
+/// True if an author has the name under which the user's memory is kept.
+pub(crate) fn is_name_of(user: &UserId, author: &str) -> bool {
+    [user.as_str(), USER].into_iter().any(|name| normal(name) == normal(author))
 }
 
 /// The person "you" refers to: the last other person who spoke in the session.

@@ -1,5 +1,6 @@
 //! Builds the answers of a recall, with evidence and scores.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use jiff::Timestamp;
@@ -132,7 +133,13 @@ pub(crate) fn of_group(sight: &ReadView<'_>, validity: &Validity, quotes: Quotes
             outdated: outdated(sight, validity, memory.sources()[hit.ordinal as usize].source.id),
             ..of_source(memory, group, hit)
         },
-        GroupLead::Derived(hit) => of_derived(memory, quotes, group, hit),
+        GroupLead::Derived(hit) => {
+            let answer = of_derived(memory, quotes, group, hit);
+            // The quotations may state more than what they are quoted for.
+            let quoted: BTreeSet<ItemId> = answer.evidence.iter().map(|quote| quote.id).collect();
+            let over = quoted.into_iter().flat_map(|source| outdated(sight, validity, source));
+            Answer { outdated: over.filter(|(id, _)| *id != answer.id).collect(), ..answer }
+        }
     };
     Answer { also: group.also.clone(), ..answer }
 }
@@ -277,7 +284,7 @@ fn fill_fact(memory: &Memory, answer: &mut Answer, fact: &Fact) {
 }
 
 /// Statements read from a source that no longer hold, although its text states them.
-fn outdated(sight: &ReadView<'_>, validity: &Validity, source: ItemId) -> Vec<(ItemId, String)> {
+pub(crate) fn outdated(sight: &ReadView<'_>, validity: &Validity, source: ItemId) -> Vec<(ItemId, String)> {
     let items = sight.memory.items();
     let facts = sight.derived.read_from(source).filter(|fact| !validity.admits(items, *fact));
     let known = facts.filter_map(|fact| items.fact(fact)).filter(|fact| {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::memory::checkpoint;
+use crate::ports::StoreError;
 
 /// Content of `manifest.json` in a backup folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,8 +159,8 @@ pub fn read_manifest(folder: &Path) -> Result<Manifest> {
 /// Without `replace` an existing memory is an error; with it, the existing ledger is set aside.
 ///
 /// # Errors
-/// `NotFound` if the backup has no such user; `Corrupt` if a file does not match the manifest. The restored ledger then
-/// stays in place for inspection, and the message says so.
+/// `NotFound` if the backup has no such user; `Corrupt` if files do not match the manifest. The ledgers of the other users
+/// are restored then; what is damaged is not put in place, and the message names its users.
 pub fn restore(engine: &Engine, folder: &Path, users: Option<&[UserId]>, replace: bool) -> Result<Vec<Restored>> {
     let manifest = read_manifest(folder)?;
     if let Some(missing) =
@@ -168,24 +169,31 @@ pub fn restore(engine: &Engine, folder: &Path, users: Option<&[UserId]>, replace
         return Err(Error::NotFound(format!("the backup in {} has no user {missing}", folder.display())));
     }
     let wanted = manifest.users.iter().filter(|held| users.is_none_or(|users| users.contains(&held.user_id)));
-    let mut restored = Vec::new();
+    let (mut restored, mut damaged) = (Vec::new(), Vec::new());
     for held in wanted {
         if Path::new(&held.file).file_name() != Some(held.file.as_ref()) {
             return Err(Error::Corrupt(format!("the manifest names a file outside its folder: {:?}", held.file)));
         }
         engine.forget_open(&held.user_id);
-        let set_aside = engine.store.restore(&held.user_id, &folder.join(&held.file), replace)?;
+        let set_aside = match engine.store.restore(&held.user_id, &folder.join(&held.file), replace) {
+            Err(StoreError::Corrupt(why)) => {
+                damaged.push(format!("{} ({why})", held.user_id));
+                continue;
+            }
+            other => other?,
+        };
         // More events may have been appended already, so the manifest's head need not be the last event.
         let hash = blake3::Hash::from_hex(&held.head_hash)
             .map_err(|error| Error::Corrupt(format!("the manifest names a hash that is none: {error}")))?;
         let pins = (held.head_seq > 0).then_some(Pin { seq: held.head_seq, hash });
-        let report = crate::history::verify::verify(engine, &held.user_id, pins.as_slice(), &mut |_| {})?;
-        if !report.is_intact() {
-            return Err(Error::Corrupt(format!(
-                "the restored ledger of {} is not what the manifest says; run `quipu verify -u {}`",
-                held.user_id, held.user_id
-            )));
+        let report = crate::history::verify::verify(engine, &held.user_id, pins.as_slice(), &mut |_| {});
+        if !matches!(&report, Ok(report) if report.is_intact()) {
+            let why = report.err().map_or_else(|| "not what the manifest says".to_owned(), |error| error.to_string());
+            damaged.push(format!("{} ({why})", held.user_id));
+            take_back(engine, &held.user_id, set_aside.as_deref())?;
+            continue;
         }
+        let report = report?;
         restored.push(Restored {
             user_id: held.user_id.clone(),
             head_seq: report.ledger.head_seq,
@@ -193,5 +201,24 @@ pub fn restore(engine: &Engine, folder: &Path, users: Option<&[UserId]>, replace
             set_aside,
         });
     }
-    Ok(restored)
+    if damaged.is_empty() {
+        return Ok(restored);
+    }
+    let others = restored.len();
+    Err(Error::Corrupt(format!(
+        "the backup in {} is damaged: {}. Nothing was changed for these users; {others} others were restored",
+        folder.display(),
+        damaged.join(", ")
+    )))
+}
+
+/// Removes a restored ledger that is damaged, and puts the one that was there before in its place again.
+fn take_back(engine: &Engine, user: &UserId, set_aside: Option<&Path>) -> Result<()> {
+    engine.forget_open(user);
+    match set_aside {
+        Some(before) => engine.store.restore(user, before, true).map(drop)?,
+        None => engine.store.remove(user, None)?,
+    }
+    engine.forget_open(user);
+    Ok(())
 }

@@ -27,6 +27,11 @@ use crate::sessions::episodes;
 use crate::transfer::import::{self, Batch, Fault, ImportFormat, Input, ReadError, ReadOptions};
 use crate::write::{documents, remember};
 
+/// Most authors that a report lists.
+const AUTHORS_MAX: usize = 50;
+/// Most authors that an error lists.
+const AUTHORS_NAMED_MAX: usize = 8;
+
 /// Options of an import.
 #[derive(Debug, Clone)]
 pub struct IngestOptions {
@@ -38,6 +43,9 @@ pub struct IngestOptions {
     pub extract: bool,
     /// Treats statements of people as the user's own, which may describe the user and their preferences.
     pub own_words: bool,
+    /// Which author is the user, for `own_words` in conversations between people. By default the author with the user's
+    /// known name.
+    pub me: Option<String>,
     /// Imports everything into this user's memory.
     pub into: Option<UserId>,
     /// The user if `into` is not given and the format has no users of its own.
@@ -96,6 +104,8 @@ pub struct IngestReport {
     pub waiting: u64,
     /// Candidates rejected by the gate.
     pub refused: u64,
+    /// People who wrote in it, by name, in the order in which they first appear; at most 50.
+    pub authors: Vec<String>,
     /// What was skipped or repaired.
     pub notices: Vec<IngestNotice>,
     /// Number of further notices.
@@ -166,6 +176,7 @@ fn run(
         options,
         parts: BTreeMap::new(),
         sessions: BTreeMap::new(),
+        authors: BTreeMap::new(),
         recorded: 0,
         report: IngestReport {
             reference: shortened(&format!("{format}:{called}")),
@@ -175,6 +186,7 @@ fn run(
             redacted: 0,
             waiting: 0,
             refused: 0,
+            authors: Vec::new(),
             notices: Vec::new(),
             notices_more: 0,
             left_out: BTreeMap::new(),
@@ -208,6 +220,8 @@ struct Run<'a> {
     options: &'a IngestOptions,
     parts: BTreeMap<(String, UserId), ConversationReport>,
     sessions: BTreeMap<(String, UserId), BTreeSet<String>>,
+    /// The people who wrote in each conversation so far.
+    authors: BTreeMap<String, BTreeSet<String>>,
     recorded: u64,
     report: IngestReport,
 }
@@ -301,16 +315,75 @@ impl Run<'_> {
             (None, _) => self.options.default_user.clone(),
         };
         batch.sources.iter_mut().for_each(|source| self.redact(source));
+        self.note_authors(&batch);
+        let own = self.own_author(&user, &batch.conversation)?;
+        if let Some(own) = &own
+            && let Some(known) = self.other_name(&user, own)
+        {
+            batch
+                .sources
+                .iter_mut()
+                .filter(|source| person(source) == Some(own))
+                .for_each(|source| sign(source, &known));
+        }
         let new = if self.options.dry_run {
             self.count_new(&user, &batch.sources)?
         } else {
-            let kind = if self.options.own_words { SourceKind::UserSaid } else { SourceKind::Imported };
-            self.record(&user, &batch.sources, kind)?
+            self.record(&user, &batch.sources, own.as_deref())?
         };
         self.recorded += new;
         watch(Progress::Imported(self.recorded));
         self.count(batch, user, new);
         Ok(())
+    }
+
+    fn note_authors(&mut self, batch: &Batch) {
+        let people = self.authors.entry(batch.conversation.clone()).or_default();
+        for author in batch.sources.iter().filter_map(person) {
+            if people.insert(author.to_owned())
+                && self.report.authors.len() < AUTHORS_MAX
+                && !self.report.authors.iter().any(|known| known == author)
+            {
+                self.report.authors.push(author.to_owned());
+            }
+        }
+    }
+
+    /// The author in a conversation whose messages are the user's own words; `None` if they all are, or none is.
+    ///
+    /// # Errors
+    /// `Invalid` if several people wrote in it and nothing says which of them is the user.
+    fn own_author(&self, user: &UserId, conversation: &str) -> Result<Option<String>> {
+        if !self.options.own_words {
+            return Ok(None);
+        }
+        if let Some(me) = &self.options.me {
+            return Ok(Some(me.clone()));
+        }
+        let Some(people) = self.authors.get(conversation).filter(|people| people.len() > 1) else { return Ok(None) };
+        let is_user = |author: &&String| match self.engine.open(user) {
+            Ok(open) => understand::is_user(&open.read().memory, author),
+            Err(_) => understand::is_name_of(user, author),
+        };
+        let known: Vec<&String> = people.iter().filter(is_user).collect();
+        if let [own] = known.as_slice() {
+            return Ok(Some((*own).clone()));
+        }
+        let names: Vec<&str> = people.iter().take(AUTHORS_NAMED_MAX).map(String::as_str).collect();
+        let more = if people.len() > names.len() { " and others" } else { "" };
+        let names = names.join(", ");
+        Err(Error::Invalid(format!(
+            "{conversation} is by {names}{more}: say which of them is the user (`--me NAME`, `me` over HTTP), so that nobody else's words \
+             count as the user's"
+        )))
+    }
+
+    /// The name by which the memory knows its user, if it is not the name of this author.
+    fn other_name(&self, user: &UserId, own: &str) -> Option<String> {
+        let open = self.engine.open(user).ok()?;
+        let state = open.read();
+        let is_known = understand::is_user(&state.memory, own);
+        state.memory.signed().filter(|_| !is_known).map(str::to_owned)
     }
 
     /// Redacts secrets before anything is stored, and updates the id derived from the text.
@@ -335,15 +408,21 @@ impl Run<'_> {
     }
 
     /// Records new sources and, if requested, extracts from them, after sources left unread by an earlier run.
-    fn record(&mut self, user: &UserId, sources: &[Source], kind: SourceKind) -> Result<u64> {
+    fn record(&mut self, user: &UserId, sources: &[Source], own: Option<&str>) -> Result<u64> {
         let reference = self.report.reference.clone();
+        let own_words = self.options.own_words;
+        let kind_of = |source: &Source| {
+            let is_of_another = own.is_some() && person(source).is_some_and(|author| Some(author) != own);
+            if own_words && !is_of_another { SourceKind::UserSaid } else { SourceKind::Imported }
+        };
+        let from = ImportedFrom { reference: &reference, kind_of: &kind_of };
         let open = self.engine.open_or_create(user)?;
         if !self.extracts() {
-            return Ok(recorded(&record(self.engine, &open, sources, (&reference, kind), Some(WORDS_ONLY))?));
+            return Ok(recorded(&record(self.engine, &open, sources, &from, Some(WORDS_ONLY))?));
         }
         self.catch_up(&open)?;
         let running = unread::begin(self.engine, &open)?;
-        let receipts = record(self.engine, &open, sources, (&reference, kind), None)?;
+        let receipts = record(self.engine, &open, sources, &from, None)?;
         let mut traceless = false;
         for receipt in &receipts {
             let cause = Cause { event: Some(receipt.event_id), reference: Some(reference.clone()) };
@@ -415,12 +494,31 @@ impl Run<'_> {
     }
 }
 
+/// The name of the import, and whose words each source is.
+struct ImportedFrom<'a> {
+    reference: &'a str,
+    kind_of: &'a dyn Fn(&Source) -> SourceKind,
+}
+
+/// The person who wrote a source, if it has a name.
+fn person(source: &Source) -> Option<&str> {
+    source.author.as_deref().filter(|_| source.role == Role::User)
+}
+
+fn sign(source: &mut Source, name: &str) {
+    let follows = source.id == source.content_id();
+    source.author = Some(name.into());
+    if follows {
+        source.id = source.content_id();
+    }
+}
+
 /// Records the sources that are not known yet. They are durable on return, and searchable after the next catch-up.
 fn record(
     engine: &Engine,
     open: &OpenMemory,
     sources: &[Source],
-    from: (&str, SourceKind),
+    from: &ImportedFrom<'_>,
     rationale: Option<&str>,
 ) -> Result<Vec<Receipt>> {
     let mut receipts = Vec::new();
@@ -435,30 +533,27 @@ fn recorded(receipts: &[Receipt]) -> u64 {
     receipts.iter().flat_map(|receipt| &receipt.items).filter(|id| id.kind != ItemKind::Import).count() as u64
 }
 
-fn drafts(
-    state: &State,
-    sources: &[Source],
-    (reference, kind): (&str, SourceKind),
-    rationale: Option<&str>,
-) -> Vec<Draft> {
+fn drafts(state: &State, sources: &[Source], from: &ImportedFrom<'_>, rationale: Option<&str>) -> Vec<Draft> {
     let fresh: Vec<&Source> = sources.iter().filter(|source| state.memory.find(source.id).is_none()).collect();
+    let reference = from.reference;
     let mark = import_mark(reference);
     let mut first = state.memory.find(mark.id).is_none().then_some(mark);
     let event = |sources: &[&Source]| {
         let mut changes: Vec<Change> = first.take().map(Change::SourceRecorded).into_iter().collect();
         changes.extend(sources.iter().map(|&source| Change::SourceRecorded(source.clone())));
         let session = sources.first().and_then(|source| source.session.as_deref());
+        let kind = sources.first().map_or(SourceKind::Imported, |source| (from.kind_of)(source));
         let shared = session.filter(|name| sources.iter().all(|source| source.session.as_deref() == Some(name)));
         let origin =
             Origin { kind, reference: Some(reference.to_owned()), session: shared.map(str::to_owned), author: None };
         Draft { origin, rationale: rationale.map(str::to_owned), ..Draft::new(Actor::User, kind, changes) }
     };
-    by_session(&fresh).into_iter().map(event).collect()
+    by_session(&fresh, from.kind_of).into_iter().map(event).collect()
 }
 
-/// Groups the sources by session, in order, with a limit on the size of each group.
-fn by_session<'a, 'b>(sources: &'b [&'a Source]) -> Vec<&'b [&'a Source]> {
-    let sessions = sources.chunk_by(|one, other| one.session == other.session);
+/// Groups the sources by session and kind, in order, with a limit on the size of each group.
+fn by_session<'a, 'b>(sources: &'b [&'a Source], kind_of: &dyn Fn(&Source) -> SourceKind) -> Vec<&'b [&'a Source]> {
+    let sessions = sources.chunk_by(|one, other| one.session == other.session && kind_of(one) == kind_of(other));
     sessions.flat_map(|session| session.chunks(limit::IMPORT_TURNS_PER_EVENT)).collect()
 }
 
@@ -492,8 +587,8 @@ pub fn record_sources(
     let open = engine.open_or_create(user)?;
     let mut count = 0;
     for batch in batches {
-        let from = (reference, SourceKind::Imported);
-        count += recorded(&record(engine, &open, &batch, from, Some(WORDS_ONLY))?);
+        let from = ImportedFrom { reference, kind_of: &|_| SourceKind::Imported };
+        count += recorded(&record(engine, &open, &batch, &from, Some(WORDS_ONLY))?);
     }
     index::embed(engine, &open, &mut |_| {})?;
     Ok(count)

@@ -213,6 +213,7 @@ pub(super) fn import_chats(
         conversation: None,
         extract: !words_only,
         own_words: true,
+        me: None,
         into: Some(user.clone()),
         default_user: user.clone(),
         read: ReadOptions::default(),

@@ -92,6 +92,7 @@ fn import_one(
         dry_run: false,
         extract,
         own_words: false,
+        me: None,
         conversation,
         into: None,
         default_user: UserId::parse("eval")?,

@@ -102,6 +102,7 @@ fn import(
         conversation: None,
         extract: true,
         own_words: telling.voice == WorldSpeaker::Archive,
+        me: None,
         into: Some(user.clone()),
         default_user: user.clone(),
         read: ReadOptions::default(),

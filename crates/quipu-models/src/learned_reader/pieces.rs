@@ -212,6 +212,11 @@ fn breaks(text: &str, words: &[Word], at: usize) -> bool {
     gap.contains('\n') || gap.len() > GAP_MAX
 }
 
+/// True for an abbreviation before a name: "Dr." ends no sentence.
+fn is_title(word: &str) -> bool {
+    ["dr.", "mr.", "mrs.", "ms.", "prof.", "st."].iter().any(|title| word.eq_ignore_ascii_case(title))
+}
+
 /// The words of each sentence. A sentence ends with its punctuation or its line.
 fn sentences(text: &str, words: &[Word]) -> Vec<Range<usize>> {
     let mut all = Vec::new();
@@ -222,7 +227,7 @@ fn sentences(text: &str, words: &[Word]) -> Vec<Range<usize>> {
             from = at;
         }
         let word = text[words[at].range.clone()].trim_end_matches(['"', '\'', ')']);
-        if word.ends_with(['.', '!', '?', ';']) {
+        if word.ends_with(['.', '!', '?', ';']) && !is_title(word) {
             all.push(from..at + 1);
             from = at + 1;
         }

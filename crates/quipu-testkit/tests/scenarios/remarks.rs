@@ -103,6 +103,7 @@ fn there_are_no_remarks_in_documents_and_of_what_is_not_the_users_own_word() {
         conversation: None,
         extract: true,
         own_words: true,
+        me: None,
         into: Some(me()),
         default_user: me(),
         read: ReadOptions::default(),

@@ -197,6 +197,7 @@ fn import(engine: &Engine, extract: bool) -> quipu_engine::IngestReport {
         conversation: None,
         extract,
         own_words: true,
+        me: None,
         into: Some(me()),
         default_user: me(),
         read: ReadOptions::default(),

@@ -152,6 +152,7 @@ fn inject(engine: &Engine, user: &UserId, channel: Channel, number: usize) {
                 conversation: None,
                 extract: true,
                 own_words: false,
+                me: None,
                 into: Some(user.clone()),
                 default_user: user.clone(),
                 read: ReadOptions::default(),

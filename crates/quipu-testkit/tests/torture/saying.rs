@@ -223,6 +223,7 @@ fn import(w: &mut Worker<'_>) -> IngestOptions {
         conversation: None,
         extract: true,
         own_words: true,
+        me: None,
         into: Some(user.clone()),
         default_user: user,
         read: ReadOptions::default(),

@@ -15,6 +15,9 @@ pub(crate) struct ContextArgs {
     /// Reproduce a pack from its id, as of the time it was made
     #[arg(long, value_name = "PACK", conflicts_with_all = ["query", "intent", "max_tokens"])]
     pub(crate) id: Option<String>,
+    /// Only what was said in this session
+    #[arg(long, value_name = "ID", conflicts_with = "id")]
+    pub(crate) session: Option<String>,
     /// Label lines with item ids instead of numbers
     #[arg(long, conflicts_with = "id")]
     pub(crate) ids: bool,
@@ -48,7 +51,7 @@ pub(crate) fn context(context: &CommandContext<'_>, args: &ContextArgs, at: When
     }
     let options = ContextOptions {
         max_tokens: args.max_tokens,
-        session: context.only_session.clone(),
+        session: args.session.clone(),
         at,
         intent: args.intent.map(Into::into),
         tokenizer: args.tokenizer.clone(),

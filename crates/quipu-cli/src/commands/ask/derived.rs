@@ -1,6 +1,6 @@
 //! Lists tasks, episodes, notes and tenets.
 
-use quipu_core::item::Task;
+use quipu_core::item::{Task, TaskStatus};
 use quipu_engine::Result;
 use quipu_engine::versions::When;
 
@@ -8,11 +8,20 @@ use crate::commands::{CommandContext, render};
 
 pub(crate) fn tasks(context: &CommandContext<'_>, at: Option<When>, all: bool) -> Result<()> {
     let found = quipu_engine::tasks(&context.engine, &context.user, at, all)?;
-    context.printer.report(&found, |found| render::list(found, "no tasks, goals or problems", task))
+    let today = context.engine.now().strftime("%Y-%m-%d").to_string();
+    let shown = |one: &Task| task(one, &today);
+    context.printer.report(&found, |found| render::list(found, "no tasks, goals or problems", shown))
 }
 
-pub(crate) fn task(task: &Task) -> String {
-    let due = task.due.map(|due| format!(" · due {}", due.strftime("%Y-%m-%d"))).unwrap_or_default();
+/// A task in words; `today` as `2026-07-15`.
+pub(crate) fn task(task: &Task, today: &str) -> String {
+    let due = task.due.map(|due| {
+        let due = due.strftime("%Y-%m-%d").to_string();
+        let is_open = matches!(task.status, TaskStatus::Active | TaskStatus::Stalled);
+        let late = if is_open && due.as_str() < today { ", overdue" } else { "" };
+        format!(" · due {due}{late}")
+    });
+    let due = due.unwrap_or_default();
     let mut text =
         format!("{} · {}{due}  {}  {}\n", render::word(&task.kind), render::word(&task.status), task.title, task.id);
     for attempt in &task.attempts {

@@ -13,6 +13,9 @@ pub(crate) struct ListArgs {
     /// Only turn, entry, doc or import
     #[arg(long)]
     pub(crate) kind: Option<String>,
+    /// Only items of this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
     /// Most items
     #[arg(long, default_value_t = 50)]
     pub(crate) limit: usize,
@@ -30,7 +33,7 @@ pub(crate) fn list(context: &CommandContext<'_>, args: &ListArgs, at: When) -> R
     let kind = args.kind.as_deref().map(parse_kind);
     let options = ListOptions {
         at,
-        session: context.only_session.clone(),
+        session: args.session.clone(),
         kind: kind.transpose()?,
         offset: args.offset,
         limit: args.limit,

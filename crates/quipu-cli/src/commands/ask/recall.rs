@@ -20,6 +20,9 @@ pub(crate) struct RecallArgs {
     /// Only these kinds: turn, entry, doc, fact, ep, task, note, tenet
     #[arg(long, value_delimiter = ',', value_name = "KIND")]
     pub(crate) kind: Vec<String>,
+    /// Only items of this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
     #[command(flatten)]
     pub(crate) time: ValidityArgs,
     /// What the answer is used for [default: derived from the query]
@@ -46,7 +49,7 @@ pub(crate) struct ValidityArgs {
 pub(crate) fn recall(context: &CommandContext<'_>, args: &RecallArgs, at: When) -> Result<()> {
     let options = RecallOptions {
         k: args.k,
-        session: context.only_session.clone(),
+        session: args.session.clone(),
         kinds: args.kind.iter().map(|word| parse_kind(word)).collect::<Result<_>>()?,
         at,
         validity: validity(context, &args.time)?,

@@ -31,7 +31,11 @@ pub(super) fn record(engine: &Engine, user: &UserId, print: &dyn Fn(&str) -> Res
         homes(engine, user, march)?
     ))?;
     let tasks = quipu_engine::tasks(engine, user, None, false)?;
-    print(&format!("$ quipu -u demo tasks\n{}", tasks.iter().map(derived::task).collect::<String>()))?;
+    let today = engine.now().strftime("%Y-%m-%d").to_string();
+    print(&format!(
+        "$ quipu -u demo tasks\n{}",
+        tasks.iter().map(|task| derived::task(task, &today)).collect::<String>()
+    ))?;
     conflict(engine, user, print)?;
     erasure(engine, user, print)?;
     Ok(moved)

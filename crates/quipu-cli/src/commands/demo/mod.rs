@@ -142,6 +142,7 @@ fn import(engine: &Engine, user: &UserId) -> Result<IngestReport> {
         dry_run: false,
         extract: true,
         own_words: true,
+        me: None,
         conversation: None,
         into: Some(user.clone()),
         default_user: user.clone(),

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 use quipu_core::id::Seq;
 use quipu_engine::erase::{EraseTarget, KeyErasure};
-use quipu_engine::{Announced, Announcement, Error, MemoryRef, Result, announce_deletion, announce_erasure};
+use quipu_engine::{
+    Announced, Announcement, ErasurePreview, Error, MemoryRef, Result, announce_deletion, announce_erasure,
+};
 
 use crate::app;
 use crate::commands::{CommandContext, input, render};
@@ -22,9 +24,12 @@ pub(crate) struct EraseArgs {
     /// Reason, without the erased words; it stays on record
     #[arg(long, default_value = "asked by the user")]
     pub(crate) because: String,
-    /// The token of an announcement: erase if the memory has not changed since
+    /// The token that a refused erasure printed: erase if the memory has not changed since
     #[arg(long, value_name = "TOKEN")]
     pub(crate) confirm: Option<String>,
+    /// Only show what would be destroyed
+    #[arg(long, conflicts_with = "confirm")]
+    pub(crate) dry_run: bool,
     /// Write the receipt to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) receipt: Option<PathBuf>,
@@ -35,6 +40,15 @@ pub(super) fn erase(context: &CommandContext<'_>, args: &EraseArgs) -> Result<()
         return erase_everything(context, args);
     }
     let targets = args.targets.iter().map(|target| target.parse()).collect::<Result<Vec<EraseTarget>>>()?;
+    if args.dry_run || (!context.yes && std::io::stdin().is_terminal()) {
+        let preview = quipu_engine::preview_erase(&context.engine, &context.user, &targets)?;
+        if args.dry_run {
+            context.printer.report(&preview, extent)?;
+            context.printer.hint("nothing was erased; omit --dry-run to erase");
+            return Ok(());
+        }
+        eprint!("{}", extent(&preview));
+    }
     let announced = announce_erasure(&context.engine, &context.user, &targets, args.confirm.as_deref())?;
     let Some(version) = agreed(announced, context.yes, args.confirm.is_some(), &args.targets)? else {
         context.printer.hint("nothing was erased");
@@ -58,7 +72,9 @@ pub(super) fn erase(context: &CommandContext<'_>, args: &EraseArgs) -> Result<()
             text.push_str(&format!("  ! event {} no longer applies: {}\n", orphan.seq, orphan.reason));
         }
         for source in &receipt.sources_left {
-            text.push_str(&format!("  it was read from {source}, which still has the words\n"));
+            text.push_str(&format!(
+                "  it was read from {source}, which still has the words, as have the summaries of it\n"
+            ));
         }
         if !receipt.files.is_empty() {
             text.push_str(&format!("  {} plain files rewritten or removed\n", receipt.files.len()));
@@ -82,6 +98,11 @@ pub(super) fn erase(context: &CommandContext<'_>, args: &EraseArgs) -> Result<()
 fn erase_everything(context: &CommandContext<'_>, args: &EraseArgs) -> Result<()> {
     let keys = app::keys(&context.settings)?;
     let announced = announce_deletion(&context.engine, &keys, &context.user, args.confirm.as_deref())?;
+    if let (true, Announced::Unconfirmed(announcement)) = (args.dry_run, &announced) {
+        context.printer.report(announcement, |announcement| format!("{}\n", counts(announcement)))?;
+        context.printer.hint("nothing was erased; omit --dry-run to erase");
+        return Ok(());
+    }
     let whole = [format!("everything of user {}", context.user)];
     let Some(version) = agreed(announced, context.yes, args.confirm.is_some(), &whole)? else {
         context.printer.hint("nothing was erased");
@@ -101,6 +122,19 @@ fn erase_everything(context: &CommandContext<'_>, args: &EraseArgs) -> Result<()
     })?;
     context.printer.hint(receipt.unreadable.as_deref().unwrap_or("earlier backups still have it"));
     Ok(())
+}
+
+/// What an erasure would destroy, a line for each change.
+fn extent(preview: &ErasurePreview) -> String {
+    let mut text = String::from("It would destroy\n");
+    for one in &preview.going {
+        let why = if one.asked_for { "" } else { " (read from it)" };
+        text.push_str(&format!("  {}  {}{why}\n", one.change, one.summary));
+    }
+    for source in &preview.sources_left {
+        text.push_str(&format!("{source}, from which some of it was read, would keep the words\n"));
+    }
+    text
 }
 
 fn keep_receipt(args: &EraseArgs, receipt: &impl serde::Serialize) -> Result<()> {

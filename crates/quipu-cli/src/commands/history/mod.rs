@@ -32,6 +32,7 @@ pub(crate) enum HistoryCommand {
     /// Run a reading command as of an earlier version
     At(at::AtArgs),
     /// Revert events; nothing is deleted
+    #[command(alias = "undo")]
     Revert(revert::RevertArgs),
     /// Replay chosen events into another memory or a file
     Pick(copy::PickArgs),

@@ -20,6 +20,9 @@ pub(crate) struct RevertArgs {
     /// Every event after this version: a position, or a time such as `yesterday` (its end)
     #[arg(long, value_name = "WHEN", conflicts_with_all = ["events", "source"])]
     pub(crate) since: Option<VersionExpression>,
+    /// Every event of this session
+    #[arg(long, value_name = "ID", conflicts_with_all = ["events", "source", "since"])]
+    pub(crate) session: Option<String>,
     /// Only show what would change
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -32,11 +35,11 @@ pub(crate) struct RevertArgs {
 }
 
 pub(super) fn revert(context: &CommandContext<'_>, args: RevertArgs) -> Result<()> {
-    let selection = match (args.source, args.since, &context.only_session) {
+    let selection = match (args.source, args.since, args.session) {
         (Some(reference), _, _) => Selection::Reference(reference),
         (None, Some(when), _) => Selection::Since(when.at(context.engine.now())?),
-        (None, None, Some(name)) if args.events.is_empty() => Selection::Session(name.clone()),
-        _ => Selection::Events(named(&args.events)?),
+        (None, None, Some(name)) => Selection::Session(name),
+        (None, None, None) => Selection::Events(named(&args.events)?),
     };
     let options = RevertOptions { rationale: args.because, probes: args.probes };
     if args.dry_run {

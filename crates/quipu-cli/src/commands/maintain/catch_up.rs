@@ -10,6 +10,9 @@ pub(crate) struct CatchUpArgs {
     /// Most messages the model reads now [default: all pending]
     #[arg(long, value_name = "N")]
     pub(crate) sources: Option<usize>,
+    /// Only messages of this session
+    #[arg(long, value_name = "ID", conflicts_with = "from_the_start")]
+    pub(crate) session: Option<String>,
     /// Let the model read all messages, not only those since it was configured
     #[arg(long)]
     pub(crate) from_the_start: bool,
@@ -26,7 +29,7 @@ pub(super) fn catch_up(context: &CommandContext<'_>, args: &CatchUpArgs) -> Resu
             &ExtractWithModelOptions { sources_max, from_the_start: true },
         )?);
     } else {
-        let budget = Budget { sources_max, session: context.only_session.clone(), ..Budget::default() };
+        let budget = Budget { sources_max, session: args.session.clone(), ..Budget::default() };
         report = quipu_engine::process(engine, user, Until::Everything, &budget)?;
     }
     context.printer.report(&report, in_words)?;

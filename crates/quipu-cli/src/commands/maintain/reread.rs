@@ -55,10 +55,6 @@ pub(super) fn reread(context: &CommandContext<'_>, args: &RereadArgs) -> Result<
 
 /// Lets the model read all messages, after the user has agreed to the cost.
 pub(super) fn reread_with_model(context: &CommandContext<'_>, args: &RereadArgs) -> Result<()> {
-    if context.only_session.is_some() {
-        let text = "`reread --with-model` reads all messages: omit --session; --sources limits how many are read now";
-        return Err(Error::Invalid(text.to_owned()));
-    }
     let (engine, user) = (&context.engine, &context.user);
     let sources_max = args.sources.unwrap_or(usize::MAX);
     let options = ExtractWithModelOptions { sources_max, from_the_start: true };

@@ -19,6 +19,9 @@ pub(crate) struct AddArgs {
     /// Name of the speaker
     #[arg(long)]
     pub(crate) author: Option<String>,
+    /// The session (conversation) that the message belongs to
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
     /// Topic of the message
     #[arg(long)]
     pub(crate) topic: Option<String>,
@@ -40,7 +43,7 @@ pub(super) fn add(context: &CommandContext<'_>, args: AddArgs) -> Result<()> {
         text,
         role: args.role,
         author: args.author.clone(),
-        session: context.only_session.clone(),
+        session: args.session.clone(),
         topic: args.topic.clone(),
         said_at,
         artifacts: Vec::new(),
@@ -57,6 +60,13 @@ pub(super) fn add(context: &CommandContext<'_>, args: AddArgs) -> Result<()> {
                 .take(most)
                 .read_to_end(&mut bytes)
                 .map_err(|error| Error::Unavailable(error.to_string()))?;
+            if bytes.len() as u64 == most {
+                let text = format!(
+                    "standard input has more than {} bytes, the most of one message: `quipu import text FILE` splits it",
+                    most - 1
+                );
+                return Err(Error::Invalid(text));
+            }
             input::utf8(bytes)?
         }
         Some(text) => text.to_owned(),

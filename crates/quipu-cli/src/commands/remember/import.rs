@@ -33,6 +33,9 @@ pub(crate) struct ImportArgs {
     /// Treat the words in it as your own: they may state who you are and what you like without a review
     #[arg(long)]
     pub(crate) mine: bool,
+    /// Which author you are, in a chat between people: the words of NAME are your own, those of the others are not
+    #[arg(long, value_name = "NAME", conflicts_with = "not_mine")]
+    pub(crate) me: Option<String>,
     /// Do not treat them so, and do not ask
     #[arg(long, conflicts_with = "mine")]
     pub(crate) not_mine: bool,
@@ -68,6 +71,11 @@ pub(super) fn import(context: &CommandContext<'_>, args: &ImportArgs) -> Result<
             "give a format and a file; `quipu import --find` lists what can be imported".to_owned(),
         ));
     };
+    if format == "bundle" && context.settings.user_named.is_some() {
+        return Err(Error::Invalid(
+            "a bundle is restored as the user it was made of: omit -u and QUIPU_USER, and use `quipu fork` for a copy under another name".to_owned(),
+        ));
+    }
     if format == "bundle" {
         return import_bundle(context, args, path);
     }
@@ -75,7 +83,7 @@ pub(super) fn import(context: &CommandContext<'_>, args: &ImportArgs) -> Result<
         return Err(Error::Invalid(format!("only bundles are signed: omit --key to import {format}")));
     }
     if format == "ledger" {
-        if args.dry_run || args.mine || args.words_only {
+        if args.dry_run || args.mine || args.me.is_some() || args.words_only {
             return Err(Error::Invalid(
                 "a ledger is imported as it is: omit --dry-run, --mine and --words-only; `quipu pick --into` can take chosen \
                  events, and `quipu revert` takes an import back"
@@ -85,13 +93,14 @@ pub(super) fn import(context: &CommandContext<'_>, args: &ImportArgs) -> Result<
         return import_ledger(context, path);
     }
     let format: ImportFormat = format.parse()?;
-    if format == ImportFormat::Mbox && args.mine {
+    if format == ImportFormat::Mbox && (args.mine || args.me.is_some()) {
         return Err(Error::Invalid("e-mail is by many people: omit --mine".to_owned()));
     }
     let options = IngestOptions {
         dry_run: args.dry_run,
         extract: !args.words_only,
-        own_words: args.mine || (!args.not_mine && is_own_export(context, format)?),
+        own_words: args.mine || args.me.is_some() || (!args.not_mine && is_own_export(context, format)?),
+        me: args.me.clone(),
         conversation: args.conversation.clone(),
         into: context.settings.user_named.clone(),
         default_user: context.settings.user.clone(),

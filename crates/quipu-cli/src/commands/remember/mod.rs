@@ -20,6 +20,7 @@ pub(crate) enum RememberCommand {
     /// Record a month of someone's life, then ask about it, change it, undo it and verify it
     Demo,
     /// Record a message
+    #[command(alias = "remember")]
     Add(add::AddArgs),
     /// Import conversations, chats, memories, notes and documents
     Import(import::ImportArgs),

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use quipu_core::calendar::TimeExpression;
+use quipu_core::item::TaskStatus;
 use quipu_engine::{Error, Result};
 
 use crate::commands::CommandContext;
@@ -58,6 +59,12 @@ pub(super) fn retract(context: &CommandContext<'_>, args: &RetractArgs) -> Resul
 pub(super) fn close(context: &CommandContext<'_>, args: &CloseArgs) -> Result<()> {
     let valid_to = args.valid_to.at(context.engine.now()).map_err(Error::Invalid)?;
     let receipt = quipu_engine::close_fact(&context.engine, &context.user, &args.id, valid_to)?;
+    context.print_changes(&receipt)
+}
+
+/// Ticks a task off, drops it, or opens it again.
+pub(super) fn set_status(context: &CommandContext<'_>, name: &str, status: TaskStatus) -> Result<()> {
+    let receipt = quipu_engine::set_task_status(&context.engine, &context.user, name, status)?;
     context.print_changes(&receipt)
 }
 

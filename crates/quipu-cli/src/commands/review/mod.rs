@@ -6,6 +6,7 @@ mod decide;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use quipu_core::item::TaskStatus;
 use quipu_engine::Result;
 
 use super::Invocation;
@@ -19,6 +20,12 @@ pub(crate) enum ReviewCommand {
     Retract(correct::RetractArgs),
     /// Set the time until which a fact held
     Close(correct::CloseArgs),
+    /// Mark a task, goal or problem as done
+    Done(ItemArgs),
+    /// Drop a task, goal or problem that will not be done
+    Drop(ItemArgs),
+    /// Open a task, goal or problem again
+    Reopen(ItemArgs),
     /// Merge several items into one
     Merge(correct::MergeArgs),
     /// Give a fact your own score from 0 to 10
@@ -37,6 +44,15 @@ impl ReviewCommand {
             Self::Review(args) => invocation.on_existing(|context| decide::review(context, args.action)),
             Self::Retract(args) => invocation.on_existing(|context| correct::retract(context, &args)),
             Self::Close(args) => invocation.on_existing(|context| correct::close(context, &args)),
+            Self::Done(task) => {
+                invocation.on_existing(|context| correct::set_status(context, &task.id, TaskStatus::Done))
+            }
+            Self::Drop(task) => {
+                invocation.on_existing(|context| correct::set_status(context, &task.id, TaskStatus::Dropped))
+            }
+            Self::Reopen(task) => {
+                invocation.on_existing(|context| correct::set_status(context, &task.id, TaskStatus::Active))
+            }
             Self::Merge(args) => invocation.on_existing(|context| correct::merge(context, &args)),
             Self::Score(args) => invocation.on_existing(|context| correct::score(context, &args)),
             Self::Rate(args) => {

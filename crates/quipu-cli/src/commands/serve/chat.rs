@@ -35,6 +35,9 @@ pub(crate) struct ChatArgs {
     /// Token budget of the memory in each prompt
     #[arg(long, default_value_t = quipu_core::pack::SESSION_TOKENS, value_name = "N")]
     pub(crate) memory_tokens: usize,
+    /// The session (conversation) to begin or continue [default: a new one]
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
     /// The longest answer, in tokens
     #[arg(long, default_value_t = 1500, value_name = "N")]
     pub(crate) answer_tokens: u32,
@@ -123,7 +126,7 @@ pub(super) fn chat(context: &CommandContext<'_>, args: &ChatArgs) -> Result<()> 
     let Some(model) = app::model(settings, &usage, ModelRole::Chat)? else {
         return Err(Error::Invalid(NOT_CONFIGURED.to_owned()));
     };
-    let name = match &context.only_session {
+    let name = match &args.session {
         Some(name) => name.clone(),
         None => {
             format!("chat-{}", quipu_engine::ports::Clock::now(&quipu::system::SystemClock { fixed: settings.now }))

@@ -91,6 +91,7 @@ pub(super) fn import(environment: &dyn Environment, folder: &Path, made_up: bool
         conversation: None,
         extract: true,
         own_words: true,
+        me: None,
         into: Some(user.clone()),
         default_user: user.clone(),
         read: ReadOptions::default(),

@@ -112,6 +112,8 @@ struct Import {
     /// Treat messages of people as the user's own words.
     #[serde(default)]
     mine: bool,
+    /// Which author is the user, in a chat between people: the words of the others are not the user's own.
+    me: Option<String>,
     /// Store the texts without extracting facts.
     #[serde(default)]
     words_only: bool,
@@ -150,6 +152,7 @@ fn imported(call: &Call<'_>, asked: Import) -> Result<Imported, Fault> {
     }
     let choices = ImportChoices {
         own_words: asked.mine,
+        me: asked.me,
         words_only: asked.words_only,
         conversation: asked.conversation,
         timezone: asked.timezone.as_deref().map(|zone| parsed(zone, "timezone")).transpose()?,

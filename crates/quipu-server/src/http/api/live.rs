@@ -24,6 +24,9 @@ const LOOKED_EVERY: Duration = Duration::from_millis(250);
 const QUIET_LOOKS: u32 = 60;
 /// Number of keep-alive comments after which a stream of versions ends.
 const VERSION_ALIVES: u32 = 20;
+/// Number of polls for which a memory may be at an earlier version than the reader, who may have read from a server that was
+/// ahead. Then it was deleted, or restored to an earlier version.
+const BEHIND_LOOKS: u32 = 40;
 /// Maximum number of events read at a time.
 const BATCH: usize = 100;
 
@@ -57,6 +60,8 @@ struct Live {
     user: UserId,
     after: Seq,
     quiet: u32,
+    /// Number of polls in a row that found the memory behind the reader.
+    behind: u32,
     content: Content,
     /// Number of keep-alive comments left.
     alives: u32,
@@ -89,8 +94,12 @@ async fn begin(app: &Arc<App>, user: UserId, after: Seq, content: Content, alive
     let place = app.streams.clone().try_acquire_owned();
     let place = place.map_err(|_| Fault::busy(Duration::from_secs(10)))?;
     // A missing memory is reported before the stream begins.
-    next(app.engine.clone(), user.clone(), after, content.clone()).await?;
-    let live = Live { app: app.clone(), user, after, quiet: 0, content, alives, is_over: false, _place: place };
+    match next(app.engine.clone(), user.clone(), after, content.clone()).await {
+        Err(Error::Stale(_)) => {}
+        other => drop(other?),
+    }
+    let live =
+        Live { app: app.clone(), user, after, quiet: 0, behind: 0, content, alives, is_over: false, _place: place };
     let body = Body::from_stream(stream::unfold(live, |live| async { live.step().await }));
     let headers = [
         (CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
@@ -105,17 +114,18 @@ impl Live {
         let mut stopping = self.app.stopping.subscribe();
         while !self.is_over && !*stopping.borrow() {
             match next(self.app.engine.clone(), self.user.clone(), self.after, self.content.clone()).await {
+                Err(Error::Stale(_)) if self.behind < BEHIND_LOOKS => self.behind += 1,
                 Err(error) => {
                     self.is_over = true;
                     let told = serde_json::json!({"error": error.to_string()});
                     return Some((Ok(format!("event: error\ndata: {told}\n\n").into()), self));
                 }
                 Ok(Some((after, text))) => {
-                    self.quiet = 0;
+                    (self.quiet, self.behind) = (0, 0);
                     self.after = after;
                     return Some((Ok(text.into()), self));
                 }
-                Ok(None) => {}
+                Ok(None) => self.behind = 0,
             }
             self.quiet += 1;
             if self.quiet % QUIET_LOOKS == 1 {
@@ -155,7 +165,13 @@ async fn next(engine: Arc<Engine>, user: UserId, after: Seq, content: Content) -
             }
             return Ok(told(version));
         }
-        if version <= after {
+        if version < after {
+            return Err(Error::Stale(format!(
+                "the memory of {user} is at version {version} and not at {after}: it was deleted, or restored to an earlier version. Read it \
+                 again from its beginning"
+            )));
+        }
+        if version == after {
             return Ok(None);
         }
         let before = after.saturating_add(BATCH as Seq + 1);

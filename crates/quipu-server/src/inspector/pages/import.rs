@@ -88,6 +88,8 @@ struct ReportView {
     notices: Vec<(String, String)>,
     more: u64,
     reference: String,
+    /// That its times are read in a zone that nobody chose.
+    zone: Option<&'static str>,
 }
 
 /// How far an import is.
@@ -101,6 +103,7 @@ struct ProgressView {
 struct ChoicesView {
     formats: Vec<FormatChoice>,
     mine: bool,
+    me: String,
     words_only: bool,
     do_not_remember: bool,
     timezone: String,
@@ -120,7 +123,9 @@ struct ImportFile {
     state: &'static str,
     kind: &'static str,
     /// Whose words they are.
-    words: &'static str,
+    words: String,
+    /// The people who wrote in it.
+    authors: Vec<String>,
     /// True if it may be the user's own export, which was not said.
     may_be_own: bool,
     choices: ChoicesView,
@@ -158,8 +163,16 @@ fn has_talks(format: ImportFormat) -> bool {
     noun(format) == "message"
 }
 
-fn words(choices: &ImportChoices) -> &'static str {
-    match choices.format {
+/// Formats of chats between people.
+fn has_local_times(format: ImportFormat) -> bool {
+    matches!(format, ImportFormat::WhatsApp | ImportFormat::Telegram)
+}
+
+fn words(choices: &ImportChoices) -> String {
+    if let (Some(me), false) = (&choices.me, choices.words_only) {
+        return format!("What {me} wrote counts as your own words; what anybody else wrote does not.");
+    }
+    let words = match choices.format {
         _ if choices.words_only => "The words are stored and can be found; no facts are read from them.",
         _ if choices.own_words && has_talks(choices.format) => {
             "What people say in it counts as your own words: it may state who you are and what you like without a review."
@@ -171,7 +184,8 @@ fn words(choices: &ImportChoices) -> &'static str {
             "It counts as nobody's words: it can be found and cited, and no facts are read from it."
         }
         _ => "Nothing in it counts as your own words: what it says of you waits for your review.",
-    }
+    };
+    words.to_owned()
 }
 
 fn overview(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
@@ -202,6 +216,7 @@ fn choices(desk: &PageContext<'_>) -> Result<Option<ImportChoices>, Fault> {
     }
     Ok(Some(ImportChoices {
         own_words: sent.get("mine").is_some(),
+        me: sent.get("me").map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned),
         words_only: sent.get("words_only").is_some(),
         do_not_remember: sent.get("do_not_remember").is_some(),
         timezone: sent.get("timezone").map(parsed::<Zone>).transpose()?,
@@ -326,6 +341,7 @@ fn report_view(report: &IngestReport, format: ImportFormat) -> ReportView {
         notices: report.notices.iter().take(NOTICES).map(|one| (one.place.clone(), one.reason.clone())).collect(),
         more: report.notices_more + report.notices.len().saturating_sub(NOTICES) as u64,
         reference: report.reference.clone(),
+        zone: None,
     }
 }
 
@@ -348,11 +364,12 @@ fn choices_view(chosen: Option<&ImportChoices>) -> ChoicesView {
     ChoicesView {
         formats: formats(format),
         mine: is(|chosen| chosen.own_words),
+        me: chosen.and_then(|chosen| chosen.me.clone()).unwrap_or_default(),
         words_only: is(|chosen| chosen.words_only),
         do_not_remember: is(|chosen| chosen.do_not_remember),
         timezone: chosen.and_then(|chosen| chosen.timezone.as_ref()).map(ToString::to_string).unwrap_or_default(),
         date_order: chosen.and_then(|chosen| chosen.date_order).map(DateOrder::as_str).unwrap_or_default(),
-        has_local_times: matches!(format, Some(ImportFormat::WhatsApp | ImportFormat::Telegram)),
+        has_local_times: format.is_some_and(has_local_times),
         is_chatgpt: format == Some(ImportFormat::ChatGpt),
     }
 }
@@ -364,12 +381,19 @@ fn upload_page(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     // Read before the state, so that a page that is old by now is loaded again.
     let step = upload.step();
     let (mut report, mut fault, mut progress, mut preview) = (None, None, None, 0);
+    let mut authors = Vec::new();
     let (state, chosen) = match upload.state() {
         UploadState::Waiting { preview: None, .. } => ("waiting", None),
         UploadState::Waiting { preview: Some(Preview { number, choices: chosen, seen }), .. } => {
             preview = number;
             match seen {
-                Ok(seen) => report = Some(report_view(&seen, chosen.format)),
+                Ok(seen) => {
+                    let zone = (has_local_times(chosen.format) && chosen.timezone.is_none()).then_some(
+                        "Its times have no time zone and are read as UTC. Choose the zone below if they are others.",
+                    );
+                    authors.clone_from(&seen.authors);
+                    report = Some(ReportView { zone, ..report_view(&seen, chosen.format) });
+                }
                 Err(why) => fault = Some(why),
             }
             ("waiting", Some(chosen))
@@ -393,6 +417,7 @@ fn upload_page(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
         state,
         kind: chosen.as_ref().map(|chosen| name_of(chosen.format)).unwrap_or_default(),
         words: chosen.as_ref().map(words).unwrap_or_default(),
+        authors,
         may_be_own: chosen.as_ref().is_some_and(|chosen| {
             !chosen.own_words && matches!(chosen.format, ImportFormat::ChatGpt | ImportFormat::Claude)
         }),

@@ -83,6 +83,8 @@ struct Overview {
     remarks: usize,
     new: Vec<NewRow>,
     due: Vec<DueRow>,
+    /// Number of the other open tasks.
+    other_tasks: usize,
     conflicts: usize,
     well: Vec<WellRow>,
     is_well: bool,
@@ -170,7 +172,7 @@ fn new(all: &[FactShown]) -> Vec<NewRow> {
 }
 
 /// Open tasks that are overdue or due soon, the earliest first.
-fn due(desk: &PageContext<'_>, user: &UserId) -> Result<Vec<DueRow>, Fault> {
+fn due(desk: &PageContext<'_>, user: &UserId) -> Result<(Vec<DueRow>, usize), Fault> {
     let now = desk.now();
     let open = tasks(desk.engine, user, None, false)?;
     let is_open = |status: TaskStatus| matches!(status, TaskStatus::Active | TaskStatus::Stalled);
@@ -185,7 +187,9 @@ fn due(desk: &PageContext<'_>, user: &UserId) -> Result<Vec<DueRow>, Fault> {
         is_over: shown::days_until(due, now) < 0,
         settle: settle_button(task, false),
     };
-    Ok(dated.into_iter().take(TASKS_MAX).map(row).collect())
+    let rows: Vec<DueRow> = dated.into_iter().take(TASKS_MAX).map(row).collect();
+    let others = open.iter().filter(|task| is_open(task.status)).count() - rows.len();
+    Ok((rows, others))
 }
 
 /// What is right and what is wrong. The second value is false if a person should look.
@@ -249,12 +253,14 @@ fn overview(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let (well, is_well) = well(desk, &status);
     let figures = figures(desk, &user, &f.base, held.len(), &status)?;
     let said = figures.get(5).map_or_else(String::new, |one| format!("{} things", one.number));
+    let (due, other_tasks) = due(desk, &user)?;
     page(&Overview {
         lead: lead(held.len(), &said, status.said_between),
         known,
         remarks,
         new: new(&all),
-        due: due(desk, &user)?,
+        due,
+        other_tasks,
         conflicts: conflicts(desk.engine, &user)?.len(),
         well,
         is_well,

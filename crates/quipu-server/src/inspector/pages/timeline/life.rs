@@ -84,7 +84,7 @@ fn of_fact(days: &mut Days, fact: &Fact, replacements: &BTreeMap<ItemId, String>
     on(days, fact.first_seen, line(note, matches!(fact.status, FactStatus::Corrected | FactStatus::Retracted)));
     if fact.status == FactStatus::Superseded {
         let by = fact.superseded_by.and_then(|by| replacements.get(&by));
-        let note = by.map_or_else(|| "no longer holds".to_owned(), |by| format!("no longer holds: {by}"));
+        let note = by.map_or_else(|| "no longer holds".to_owned(), |by| format!("no longer holds; now: {by}"));
         on(days, fact.valid_to, line(&note, true));
     }
 }

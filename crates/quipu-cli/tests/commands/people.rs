@@ -1,0 +1,167 @@
+//! What people say of their tasks and their lives, whose words an import has, and what a command reaches.
+
+use super::check;
+use super::place::Place;
+
+/// Says messages of one day each, and returns what was printed for each.
+fn say(place: &Place, said: &[(&str, &str)]) -> Vec<String> {
+    said.iter().map(|(day, text)| check(place, &["add", "--said-at", day, text], 0, &[])).collect()
+}
+
+#[test]
+fn tasks_are_ticked_off_in_peoples_own_words() {
+    let place = Place::new("");
+    say(
+        &place,
+        &[
+            ("2026-11-03", "to do: cancel internet at old place, change address with the bank, hire a van"),
+            ("2026-11-04", "I need to renew my passport, fix the gate and email Tom about the invoice by friday"),
+            ("2026-11-04", "add to my list: water the plants, book the dentist"),
+            ("2026-11-04", "I have to return the library books"),
+            ("2026-11-04", "I must pay the car insurance"),
+        ],
+    );
+    let open = check(&place, &["tasks"], 0, &["hire a van", "fix the gate", "water the plants"]);
+    assert_eq!(open.lines().count(), 10, "{open}");
+    let told = say(
+        &place,
+        &[
+            ("2026-11-05", "internet cancelled, done with the bank too"),
+            ("2026-11-07", "passport is renewed"),
+            ("2026-11-08", "paid the car insurance, 912 bucks ouch"),
+            ("2026-11-08", "Watered the plants"),
+            ("2026-11-09", "don't need to return the library books anymore, Dan did it"),
+            ("2026-11-09", "I have not fixed the gate"),
+            ("2026-11-09", "called about the van, no answer"),
+        ],
+    );
+    assert!(told.iter().take(4).all(|one| one.contains("(done)") && !one.contains("task opened")), "{told:?}");
+    let open = check(&place, &["tasks", "--now", "2026-11-20"], 0, &["hire a van", "email Tom", "book the dentist"]);
+    let gate = open.lines().find(|line| line.contains("fix the gate")).unwrap();
+    assert!(gate.contains("due 2026-11-06, overdue"), "{open}");
+    assert_eq!(open.lines().count(), 4, "{open}");
+
+    // By hand.
+    let id = gate.rsplit(' ').next().unwrap();
+    check(&place, &["done", id], 0, &["fix the gate", "done"]);
+    check(&place, &["done", id], 6, &["already"]);
+    check(&place, &["reopen", id], 0, &["active"]);
+    check(&place, &["drop", id], 0, &["dropped"]);
+    check(&place, &["done", "task_0000000000000"], 3, &["no item"]);
+}
+
+#[test]
+fn changes_in_a_life_end_what_was_so_before() {
+    let place = Place::new("");
+    say(
+        &place,
+        &[
+            ("2026-09-01", "I live with my husband Rob in Leeds"),
+            ("2026-09-10", "We moved! officially living in York now"),
+            ("2026-09-11", "I take sumatriptan for migraines"),
+            ("2026-09-12", "she switched me from sumatriptan to rizatriptan"),
+            ("2026-09-13", "I'm vegetarian"),
+            ("2026-09-14", "I eat meat again"),
+            ("2026-09-15", "I'm 41"),
+            ("2026-09-15", "oops I meant 42"),
+            ("2026-09-19", "My boss is Linda"),
+            ("2026-09-20", "my new boss is Greg"),
+            ("2026-09-21", "I hate loud, crowded places"),
+            ("2026-09-22", "my health card number is 0000 123 456"),
+            ("2026-09-23", "I'd rather have a flat with a kitchen, Wren being veggie."),
+            ("2026-10-22", "I work at Harbour Animal Clinic."),
+            ("2026-10-23", "gave notice at Harbour Animal Clinic, last day is november 6"),
+        ],
+    );
+    let held = check(&place, &["facts", "--valid-at", "2026-10-30"], 0, &[]);
+    for piece in
+        ["York", "rizatriptan", "42 years", "Greg", "loud, crowded places", "Harbour Animal Clinic · until 2026-11-06"]
+    {
+        assert!(held.contains(piece), "no {piece:?} in {held}");
+    }
+    for piece in
+        ["Leeds", "takes sumatriptan", "vegetarian", "41 years", "Linda", "dislikes loud  ", "phone", "diet is"]
+    {
+        assert!(!held.contains(piece), "{piece:?} in {held}");
+    }
+    let later = check(&place, &["facts", "--valid-at", "2026-11-10"], 0, &[]);
+    assert!(!later.contains("User works at Harbour"), "{later}");
+}
+
+#[test]
+fn a_chat_between_people_says_whose_words_are_the_users() {
+    let place = Place::new("");
+    let chat = place.0.path().join("chat.txt");
+    let lines = [
+        "01/09/2026, 10:00 - Anna: I'm allergic to nuts.",
+        "01/09/2026, 10:01 - Jonas: I'm allergic to penicillin.",
+        "01/09/2026, 10:02 - Anna: I live in Hamburg.",
+    ];
+    std::fs::write(&chat, lines.join("\n") + "\n").unwrap();
+    let path = chat.to_str().unwrap();
+    check(&place, &["import", "whatsapp", path, "--mine"], 2, &["is by Anna, Jonas", "--me NAME"]);
+    check(&place, &["list"], 3, &[]);
+    check(&place, &["import", "whatsapp", path, "--me", "Jonas"], 0, &["3 new"]);
+    let facts = check(&place, &["facts"], 0, &["User is allergic to penicillin", "Anna"]);
+    assert!(!facts.contains("User is allergic to nuts") && !facts.contains("User lives in Hamburg"), "{facts}");
+}
+
+#[test]
+fn a_session_is_an_option_of_the_commands_that_obey_it() {
+    let place = Place::new("");
+    check(&place, &["add", "--session", "one", "My dog is called Rex."], 0, &[]);
+    check(&place, &["add", "--session", "two", "My cat is called Bo."], 0, &[]);
+    for args in [["erase", "--everything", "--session", "one"], ["export", "--format", "json", "--session"]] {
+        check(&place, &args, 2, &["--session"]);
+    }
+    let found = check(&place, &["recall", "--session", "one", "What is my pet called?"], 0, &["Rex"]);
+    assert!(!found.contains("Bo."), "{found}");
+    // What an erasure destroys is shown first.
+    check(&place, &["erase", "1", "--dry-run"], 0, &["It would destroy", "1.0", "read from it", "nothing was erased"]);
+    check(&place, &["erase", "--everything", "--dry-run"], 0, &["events", "nothing was erased"]);
+    check(&place, &["recall", "What is my dog called?"], 0, &["Rex"]);
+}
+
+#[test]
+fn what_was_retracted_is_marked_wherever_its_words_are_shown() {
+    let place = Place::new("");
+    check(&place, &["add", "I have two cats. They are called Mimi and Bo. I am allergic to nuts."], 0, &[]);
+    let facts = check(&place, &["facts"], 0, &[]);
+    let line = facts.lines().find(|line| line.contains("allergic to nuts") && line.contains("fact_")).unwrap();
+    check(&place, &["retract", line.rsplit(' ').next().unwrap()], 0, &[]);
+    for question in ["what can I cook?", "Am I allergic to nuts?", "any allergies?", "What am I allergic to?"] {
+        let pack = check(&place, &["context", question], 0, &[]);
+        let shown = pack.lines().find(|line| line.contains("I am allergic to nuts."));
+        assert!(shown.is_none_or(|line| line.contains("no longer so: User is allergic to nuts")), "{question}: {pack}");
+    }
+}
+
+#[test]
+fn a_damaged_backup_of_one_user_changes_nothing_of_theirs_and_stops_nobody_else() {
+    let place = Place::new("");
+    for user in ["ana", "bo", "cy"] {
+        check(&place, &["-u", user, "add", "I live in Porto, and my code word is quetzal."], 0, &[]);
+    }
+    let backup = place.0.path().join("backup");
+    check(&place, &["backup", backup.to_str().unwrap()], 0, &[]);
+    let file = std::fs::read_dir(&backup)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("bo")));
+    let file = file.unwrap();
+    let mut bytes = std::fs::read(&file).unwrap();
+    let at = bytes.windows(7).position(|part| part == b"quetzal").unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    let empty = Place::new("");
+    check(&empty, &["restore", backup.to_str().unwrap()], 1, &["damaged: bo", "2 others were restored"]);
+    for user in ["ana", "cy"] {
+        check(&empty, &["-u", user, "verify"], 0, &["INTACT"]);
+    }
+    check(&empty, &["-u", "bo", "recall", "code word"], 0, &[]);
+    let status = check(&empty, &["status"], 0, &["ana", "cy"]);
+    assert!(!status.lines().any(|line| line.trim_start().starts_with("bo ")), "{status}");
+    // A memory that is there stays as it was.
+    check(&place, &["restore", "--replace", backup.to_str().unwrap()], 1, &["damaged: bo"]);
+    check(&place, &["-u", "bo", "verify"], 0, &["INTACT"]);
+}
