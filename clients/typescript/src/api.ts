@@ -2320,6 +2320,8 @@ export interface components {
              *     `longmemeval`; documents: `html`, `docx`, `epub`, `pdf`, `mbox`; `bundle` creates a memory from a signed ledger.
              */
             format: string;
+            /** @description Which author is the user, in a chat between people: the words of the others are not the user's own. */
+            me?: string | null;
             /**
              * @description Treat messages of people as the user's own words.
              * @default false
@@ -2351,6 +2353,8 @@ export interface components {
         };
         /** @description Result of an import. */
         IngestReport: {
+            /** @description People who wrote in it, by name, in the order in which they first appear; at most 50. */
+            authors: string[];
             /** @description One report per conversation. */
             conversations: components["schemas"]["ConversationReport"][];
             /** @description True if nothing was recorded (dry run). */
