@@ -1,5 +1,7 @@
 //! What people say of their tasks and their lives, whose words an import has, and what a command reaches.
 
+use serde_json::Value;
+
 use super::check;
 use super::place::Place;
 
@@ -44,7 +46,7 @@ fn tasks_are_ticked_off_in_peoples_own_words() {
     // By hand.
     let id = gate.rsplit(' ').next().unwrap();
     check(&place, &["done", id], 0, &["fix the gate", "done"]);
-    check(&place, &["done", id], 6, &["already"]);
+    check(&place, &["done", id], 1, &["already"]);
     check(&place, &["reopen", id], 0, &["active"]);
     check(&place, &["drop", id], 0, &["dropped"]);
     check(&place, &["done", "task_0000000000000"], 3, &["no item"]);
@@ -73,7 +75,12 @@ fn changes_in_a_life_end_what_was_so_before() {
             ("2026-10-23", "gave notice at Harbour Animal Clinic, last day is november 6"),
         ],
     );
-    let held = check(&place, &["facts", "--valid-at", "2026-10-30"], 0, &[]);
+    // Without the quotations.
+    let facts = |day: &str| {
+        let printed = check(&place, &["facts", "--valid-at", day], 0, &[]);
+        printed.lines().filter(|line| !line.starts_with(' ')).collect::<Vec<_>>().join("\n")
+    };
+    let held = facts("2026-10-30");
     for piece in
         ["York", "rizatriptan", "42 years", "Greg", "loud, crowded places", "Harbour Animal Clinic · until 2026-11-06"]
     {
@@ -84,7 +91,7 @@ fn changes_in_a_life_end_what_was_so_before() {
     {
         assert!(!held.contains(piece), "{piece:?} in {held}");
     }
-    let later = check(&place, &["facts", "--valid-at", "2026-11-10"], 0, &[]);
+    let later = facts("2026-11-10");
     assert!(!later.contains("User works at Harbour"), "{later}");
 }
 
@@ -93,14 +100,15 @@ fn a_chat_between_people_says_whose_words_are_the_users() {
     let place = Place::new("");
     let chat = place.0.path().join("chat.txt");
     let lines = [
-        "01/09/2026, 10:00 - Anna: I'm allergic to nuts.",
-        "01/09/2026, 10:01 - Jonas: I'm allergic to penicillin.",
-        "01/09/2026, 10:02 - Anna: I live in Hamburg.",
+        "21/09/2026, 10:00 - Anna: I'm allergic to nuts.",
+        "21/09/2026, 10:01 - Jonas: I'm allergic to penicillin.",
+        "21/09/2026, 10:02 - Anna: I live in Hamburg.",
     ];
     std::fs::write(&chat, lines.join("\n") + "\n").unwrap();
     let path = chat.to_str().unwrap();
     check(&place, &["import", "whatsapp", path, "--mine"], 2, &["is by Anna, Jonas", "--me NAME"]);
-    check(&place, &["list"], 3, &[]);
+    let listed = place.run(&["list"]);
+    assert!(!String::from_utf8_lossy(&listed.stdout).contains("allergic"), "{listed:?}");
     check(&place, &["import", "whatsapp", path, "--me", "Jonas"], 0, &["3 new"]);
     let facts = check(&place, &["facts"], 0, &["User is allergic to penicillin", "Anna"]);
     assert!(!facts.contains("User is allergic to nuts") && !facts.contains("User lives in Hamburg"), "{facts}");
@@ -144,11 +152,10 @@ fn a_damaged_backup_of_one_user_changes_nothing_of_theirs_and_stops_nobody_else(
     }
     let backup = place.0.path().join("backup");
     check(&place, &["backup", backup.to_str().unwrap()], 0, &[]);
-    let file = std::fs::read_dir(&backup)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("bo")));
-    let file = file.unwrap();
+    let manifest: Value = serde_json::from_slice(&std::fs::read(backup.join("manifest.json")).unwrap()).unwrap();
+    let users = manifest["users"].as_array().unwrap();
+    let bo = users.iter().find(|held| held["user_id"] == "bo").unwrap();
+    let file = backup.join(bo["file"].as_str().unwrap());
     let mut bytes = std::fs::read(&file).unwrap();
     let at = bytes.windows(7).position(|part| part == b"quetzal").unwrap();
     bytes[at] ^= 1;
