@@ -239,10 +239,11 @@ impl<'a> OfferContext<'a> {
         if let Some((at, known)) = self.of_source.get_mut(&source.id) {
             let is_new = near.as_ref().is_some_and(|near| !known.contains(near));
             known.extend(near);
-            if let Some(words) = &mut self.offers[*at].words {
-                if is_new && words.forms.len() > 1 {
-                    words.forms = forms(source, known, (&mut self.table, &self.terms));
-                }
+            if let Some(words) = &mut self.offers[*at].words
+                && is_new
+                && words.forms.len() > 1
+            {
+                words.forms = forms(source, known, (&mut self.table, &self.terms));
             }
             return Some(*at);
         }
