@@ -123,7 +123,7 @@ fn a_power_failure_loses_nothing_that_was_acknowledged() {
         let is_varied = tally.acts.len() >= ACTS || tally.images >= 3 * wanted;
         let left = match wanted.saturating_sub(tally.images) {
             0 if is_varied => break,
-            left => left.max(1),
+            left => left.max(50),
         };
         let seed = seed() + number;
         cut(&Run::new(seed), seed, left.min(IMAGES_OF_A_RUN), &|_| true, &mut tally);
