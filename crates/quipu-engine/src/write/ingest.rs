@@ -3,34 +3,36 @@
 //! The id of a source is derived from its content, so known sources are skipped, and an interrupted import is completed
 //! by running it again.
 
+mod authors;
+mod recording;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use jiff::Timestamp;
-use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
-use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::event::SourceKind;
+use quipu_core::id::UserId;
 use quipu_core::limit;
 use quipu_core::reconcile::Understanding;
-use quipu_core::source::{Role, Source};
+use quipu_core::source::Source;
 use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::memory::{OpenMemory, State, index};
+use crate::memory::{OpenMemory, index};
 use crate::memory::{Progress, Watch, checkpoint};
-use crate::memory::{Receipt, commit};
 use crate::process::understand::{self, Cause};
 use crate::process::unread::{self, WORDS_ONLY};
 use crate::sessions::episodes;
 use crate::transfer::import::{self, Batch, Fault, ImportFormat, Input, ReadError, ReadOptions};
 use crate::write::{documents, remember};
 
-/// Most authors that a report lists.
-const AUTHORS_MAX: usize = 50;
-/// Most authors that an error lists.
-const AUTHORS_NAMED_MAX: usize = 8;
+use authors::{person, sign};
+use recording::{ImportedFrom, record, recorded};
+
+pub use recording::record_sources;
 
 /// Options of an import.
 #[derive(Debug, Clone)]
@@ -337,55 +339,6 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn note_authors(&mut self, batch: &Batch) {
-        let people = self.authors.entry(batch.conversation.clone()).or_default();
-        for author in batch.sources.iter().filter_map(person) {
-            if people.insert(author.to_owned())
-                && self.report.authors.len() < AUTHORS_MAX
-                && !self.report.authors.iter().any(|known| known == author)
-            {
-                self.report.authors.push(author.to_owned());
-            }
-        }
-    }
-
-    /// The author in a conversation whose messages are the user's own words; `None` if they all are, or none is.
-    ///
-    /// # Errors
-    /// `Invalid` if several people wrote in it and nothing says which of them is the user.
-    fn own_author(&self, user: &UserId, conversation: &str) -> Result<Option<String>> {
-        if !self.options.own_words {
-            return Ok(None);
-        }
-        if let Some(me) = &self.options.me {
-            return Ok(Some(me.clone()));
-        }
-        let Some(people) = self.authors.get(conversation).filter(|people| people.len() > 1) else { return Ok(None) };
-        let is_user = |author: &&String| match self.engine.open(user) {
-            Ok(open) => understand::is_user(&open.read().memory, author),
-            Err(_) => understand::is_name_of(user, author),
-        };
-        let known: Vec<&String> = people.iter().filter(is_user).collect();
-        if let [own] = known.as_slice() {
-            return Ok(Some((*own).clone()));
-        }
-        let names: Vec<&str> = people.iter().take(AUTHORS_NAMED_MAX).map(String::as_str).collect();
-        let more = if people.len() > names.len() { " and others" } else { "" };
-        let names = names.join(", ");
-        Err(Error::Invalid(format!(
-            "{conversation} is by {names}{more}: say which of them is the user (`--me NAME`, `me` over HTTP), so that nobody else's words \
-             count as the user's"
-        )))
-    }
-
-    /// The name by which the memory knows its user, if it is not the name of this author.
-    fn other_name(&self, user: &UserId, own: &str) -> Option<String> {
-        let open = self.engine.open(user).ok()?;
-        let state = open.read();
-        let is_known = understand::is_user(&state.memory, own);
-        state.memory.signed().filter(|_| !is_known).map(str::to_owned)
-    }
-
     /// Redacts secrets before anything is stored, and updates the id derived from the text.
     fn redact(&mut self, source: &mut Source) {
         let follows = source.id == source.content_id();
@@ -492,104 +445,4 @@ impl Run<'_> {
         }
         Ok(())
     }
-}
-
-/// The name of the import, and whose words each source is.
-struct ImportedFrom<'a> {
-    reference: &'a str,
-    kind_of: &'a dyn Fn(&Source) -> SourceKind,
-}
-
-/// The person who wrote a source, if it has a name.
-fn person(source: &Source) -> Option<&str> {
-    source.author.as_deref().filter(|_| source.role == Role::User)
-}
-
-fn sign(source: &mut Source, name: &str) {
-    let follows = source.id == source.content_id();
-    source.author = Some(name.into());
-    if follows {
-        source.id = source.content_id();
-    }
-}
-
-/// Records the sources that are not known yet. They are durable on return, and searchable after the next catch-up.
-fn record(
-    engine: &Engine,
-    open: &OpenMemory,
-    sources: &[Source],
-    from: &ImportedFrom<'_>,
-    rationale: Option<&str>,
-) -> Result<Vec<Receipt>> {
-    let mut receipts = Vec::new();
-    for chunk in sources.chunks(limit::IMPORT_TURNS_PER_EVENT * limit::IMPORT_EVENTS_PER_COMMIT) {
-        receipts.extend(commit::commit(engine, open, None, &mut |state| Ok(drafts(state, chunk, from, rationale)))?);
-    }
-    Ok(receipts)
-}
-
-/// Number of sources recorded, without the record of the import itself.
-fn recorded(receipts: &[Receipt]) -> u64 {
-    receipts.iter().flat_map(|receipt| &receipt.items).filter(|id| id.kind != ItemKind::Import).count() as u64
-}
-
-fn drafts(state: &State, sources: &[Source], from: &ImportedFrom<'_>, rationale: Option<&str>) -> Vec<Draft> {
-    let fresh: Vec<&Source> = sources.iter().filter(|source| state.memory.find(source.id).is_none()).collect();
-    let reference = from.reference;
-    let mark = import_mark(reference);
-    let mut first = state.memory.find(mark.id).is_none().then_some(mark);
-    let event = |sources: &[&Source]| {
-        let mut changes: Vec<Change> = first.take().map(Change::SourceRecorded).into_iter().collect();
-        changes.extend(sources.iter().map(|&source| Change::SourceRecorded(source.clone())));
-        let session = sources.first().and_then(|source| source.session.as_deref());
-        let kind = sources.first().map_or(SourceKind::Imported, |source| (from.kind_of)(source));
-        let shared = session.filter(|name| sources.iter().all(|source| source.session.as_deref() == Some(name)));
-        let origin =
-            Origin { kind, reference: Some(reference.to_owned()), session: shared.map(str::to_owned), author: None };
-        Draft { origin, rationale: rationale.map(str::to_owned), ..Draft::new(Actor::User, kind, changes) }
-    };
-    by_session(&fresh, from.kind_of).into_iter().map(event).collect()
-}
-
-/// Groups the sources by session and kind, in order, with a limit on the size of each group.
-fn by_session<'a, 'b>(sources: &'b [&'a Source], kind_of: &dyn Fn(&Source) -> SourceKind) -> Vec<&'b [&'a Source]> {
-    let sessions = sources.chunk_by(|one, other| one.session == other.session && kind_of(one) == kind_of(other));
-    sessions.flat_map(|session| session.chunks(limit::IMPORT_TURNS_PER_EVENT)).collect()
-}
-
-/// The record of an import; the same for every run of it.
-fn import_mark(reference: &str) -> Source {
-    let mut mark = Source {
-        id: ItemId { kind: ItemKind::Import, bits: 0 },
-        session: None,
-        topic: None,
-        role: Role::System,
-        author: None,
-        said_at: None,
-        text: reference.into(),
-        artifacts: Vec::new(),
-        native_id: None,
-    };
-    mark.id = mark.content_id();
-    mark
-}
-
-/// Records prepared sources in batches, as an import does, and embeds them.
-///
-/// # Errors
-/// As for every append; what was recorded before the error stays.
-pub fn record_sources(
-    engine: &Engine,
-    user: &UserId,
-    batches: impl Iterator<Item = Vec<Source>>,
-    reference: &str,
-) -> Result<u64> {
-    let open = engine.open_or_create(user)?;
-    let mut count = 0;
-    for batch in batches {
-        let from = ImportedFrom { reference, kind_of: &|_| SourceKind::Imported };
-        count += recorded(&record(engine, &open, &batch, &from, Some(WORDS_ONLY))?);
-    }
-    index::embed(engine, &open, &mut |_| {})?;
-    Ok(count)
 }
