@@ -274,6 +274,8 @@ impl DecisionDraft<'_> {
 /// How many words of a task's title are said of what was done, verbs aside; 0 if the task is not meant: it says another
 /// verb, or too much of either is missing in the other.
 fn common_with(what: &BTreeSet<String>, did: &BTreeSet<String>, title: &str) -> usize {
+    // "Bought the bread" leaves the milk of "buy bread and milk".
+    let has_several = [" and ", ", ", " & ", " + "].iter().any(|joint| title.contains(joint));
     let title = telling(title);
     if !did.is_empty() && did.is_disjoint(&title) {
         return 0;
@@ -287,7 +289,8 @@ fn common_with(what: &BTreeSet<String>, did: &BTreeSet<String>, title: &str) -> 
     };
     let (own, said) = (number(&mut named.iter().copied()), number(&mut what.iter()));
     let differs = !own.is_empty() && !said.is_empty() && own != said;
-    if differs || !(is_all || is_most) { 0 } else { common }
+    let is_part = has_several && common < named.len();
+    if differs || is_part || !(is_all || is_most) { 0 } else { common }
 }
 
 fn candidate_of(fact: &Fact, update: &UpdateCandidate, stance: Stance) -> FactCandidate {
@@ -366,6 +369,22 @@ mod tests {
             ("Lyon", "Porto", "Lille", None),
         ] {
             assert_eq!(put_in(text, not, is).as_deref(), result, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_task_is_done_if_its_verb_and_all_of_what_it_names_were_said() {
+        for (what, did, title, common) in [
+            ("passport", "renew", "renew my passport before June", 1),
+            ("the plumber", "call phone ring", "ring the plumber", 1),
+            ("the invoice", "", "email Tom about the invoice", 1),
+            ("bread", "buy get", "buy bread and milk", 0),
+            ("bread and milk", "buy get", "buy bread and milk", 2),
+            ("invoice 12", "pay", "pay invoice 13", 0),
+            ("the dentist", "book make", "call the dentist", 0),
+            ("it", "do", "do the dishes", 0),
+        ] {
+            assert_eq!(common_with(&telling(what), &telling(did), title), common, "{what} / {did} / {title}");
         }
     }
 
