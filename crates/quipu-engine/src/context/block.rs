@@ -250,7 +250,7 @@ impl PackParts {
                 })
             };
             let found = core_fields(memory, plan).into_iter().filter(|field| !told(&field.path));
-            fields = found.map(|field| (field.path, field.value.to_string())).collect();
+            fields = found.map(|field| (field.path.clone(), field.text())).collect();
         }
         Self { intent: plan.intent, need, narrow, always, who, questions, fields, offers: all }
     }

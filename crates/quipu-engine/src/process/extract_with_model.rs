@@ -305,11 +305,17 @@ impl Run<'_> {
         match self.reader.read(self.open.user(), &shown) {
             Ok(answer) => {
                 let mut checked = check(&shown, &self.engine.predicates, &answer);
-                let has_answered = !answer.operations.is_empty() || !answer.readings.is_empty();
+                // A model most of whose operations are refused has not read: what it leaves out, or calls misread, may be right.
+                let told: usize = checked.values().map(|found| found.claims.len() + found.task_claims.len()).sum();
+                let refused: usize = checked.values().map(|found| found.refused.len()).sum();
+                let has_said = !answer.operations.is_empty() || !answer.readings.is_empty();
+                let has_answered = has_said && refused <= told;
                 for ((source, _, cause), _) in batch {
                     let mut found = checked.remove(source).unwrap_or_default();
                     if has_answered {
                         found.misread.extend(remarks_in(&self.open.read().memory, *source));
+                    } else {
+                        found.misread.clear();
                     }
                     if found == Extraction::default() {
                         continue;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use quipu_core::extract::window::{ModelReply, RuleVerdict, Window};
+use quipu_core::extract::window::{ModelReply, Operation, RuleVerdict, Window};
 use quipu_core::extract::{Extraction, FactCandidate, REMARK, Reading, Stance, USER};
 use quipu_core::id::{ItemKind, UserId};
 use quipu_core::source::Role;
@@ -131,6 +131,26 @@ fn a_model_that_reads_the_turn_takes_the_place_of_its_remark() {
     extract_with_model(&engine, &me(), &ExtractWithModelOptions::default()).unwrap();
     // Then its reading counts instead of the remark
     assert_eq!(held(&engine), Vec::<String>::new());
+}
+
+#[test]
+fn a_model_that_says_what_is_not_there_takes_the_place_of_no_remark() {
+    // Given a model whose operations are refused
+    let invented = Operation {
+        relation: "likes".to_owned(),
+        value: "anion gaps".to_owned(),
+        sentence: "User likes anion gaps.".to_owned(),
+        message: "m1".to_owned(),
+        quote: "I like anion gaps".to_owned(),
+        ..Operation::default()
+    };
+    let told = ModelReply { operations: vec![invented], ..ModelReply::default() };
+    let engine = engine(Some(Arc::new(Model(told))));
+    say(&engine, SAID);
+    let read = extract_with_model(&engine, &me(), &ExtractWithModelOptions::default()).unwrap();
+    // Then what was read before stays
+    assert_eq!(read.understood.refused.len(), 1, "{read:?}");
+    assert_eq!(held(&engine), [format!("User said: {SAID}")]);
 }
 
 /// Reports everything, or only what follows the first word.

@@ -2,9 +2,9 @@
 
 use clap::{Args, Subcommand};
 use quipu_engine::Result;
-use quipu_engine::versions::VersionExpression;
+use quipu_engine::log::LogOptions;
+use quipu_engine::versions::{VersionExpression, When};
 
-use crate::commands::CommandContext;
 use crate::commands::arguments::{AllArgs, ItemArgs};
 use crate::commands::ask::context::ContextArgs;
 use crate::commands::ask::facts::FactsArgs;
@@ -12,6 +12,7 @@ use crate::commands::ask::items::ListArgs;
 use crate::commands::ask::recall::RecallArgs;
 use crate::commands::ask::{context, derived, facts, items, recall, session};
 use crate::commands::remember::core;
+use crate::commands::{CommandContext, render};
 
 #[derive(Debug, Args)]
 pub(crate) struct AtArgs {
@@ -57,6 +58,17 @@ pub(crate) enum ReadCommand {
 
 pub(super) fn at(context: &CommandContext<'_>, args: &AtArgs) -> Result<()> {
     let when = args.when.at(context.engine.now())?;
+    if let When::Time(time) = when {
+        let first = LogOptions { before: Some(2), limit: 1, reference: None };
+        let first = quipu_engine::log(&context.engine, &context.user, &first)?.into_iter().next();
+        if let Some(first) = first.filter(|first| first.recorded_at > time) {
+            let since = render::time(Some(first.recorded_at));
+            context.printer.hint(&format!(
+                "nothing was recorded by then, the first event is of {since}: `at` reads what was known. For what held on a day, use \
+                 `facts --valid-at` or `recall --valid-at`"
+            ));
+        }
+    }
     match &args.read {
         ReadCommand::Recall(args) => recall::recall(context, args, when),
         ReadCommand::Context(args) => context::context(context, args, when),

@@ -26,6 +26,15 @@ pub struct CoreField {
     pub score: f32,
 }
 
+impl CoreField {
+    /// The value in words: an entry such as a person is its values, "Marta, sister"; anything else is JSON.
+    pub fn text(&self) -> String {
+        let Value::Object(members) = &self.value else { return self.value.to_string() };
+        let told = members.values().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        told.collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// Maximum number of fields returned.
 const FIELDS_MAX: usize = 5;
 
@@ -90,7 +99,8 @@ fn is_at(path: &str, place: &str) -> bool {
     path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Every leaf with its path, without `_meta`; a list of plain values is one leaf.
+/// Every leaf with its path, without `_meta`; a list of plain values is one leaf, and so is an entry of a list that has plain
+/// values only: a relation says nothing without its name.
 fn collect<'a>(value: &'a Value, path: &mut String, leaves: &mut Vec<(String, &'a Value)>) {
     let mut below = |key: &str, value: &'a Value, path: &mut String| {
         let length = path.len();
@@ -99,7 +109,11 @@ fn collect<'a>(value: &'a Value, path: &mut String, leaves: &mut Vec<(String, &'
         collect(value, path, leaves);
         path.truncate(length);
     };
+    let is_plain = |value: &Value| !value.is_object() && !value.is_array();
     match value {
+        Value::Object(members) if is_entry(path) && !members.is_empty() && members.values().all(is_plain) => {
+            leaves.push((path.clone(), value))
+        }
         Value::Object(members) => {
             let is_root = path.is_empty();
             for (key, member) in members.iter().filter(|(key, _)| !is_root || *key != "_meta") {
@@ -112,6 +126,11 @@ fn collect<'a>(value: &'a Value, path: &mut String, leaves: &mut Vec<(String, &'
         Value::Null => {}
         leaf => leaves.push((path.clone(), leaf)),
     }
+}
+
+/// True for the path of an entry of a list: `/relationships/family/0`.
+fn is_entry(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|last| !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Turns `/location/currentCity` into "location current City".
@@ -149,8 +168,9 @@ mod tests {
             assert_eq!(core.pointer(path).unwrap(), *value, "{path}");
         }
         let paths: Vec<&str> = leaves.iter().map(|(path, _)| path.as_str()).collect();
-        let family = ["/relationships/family/0/name", "/relationships/family/0/relation"];
-        assert_eq!(paths, ["/likes", "/location/current", family[0], family[1], "/workTools/e~1ditor"]);
+        assert_eq!(paths, ["/likes", "/location/current", "/relationships/family/0", "/workTools/e~1ditor"]);
+        let entry = CoreField { path: paths[2].to_owned(), value: leaves[2].1.clone(), score: 1.0 };
+        assert_eq!(entry.text(), "Marta, sister");
         assert_eq!(in_words("/workTools/e~1ditor").trim(), "work Tools e~1ditor");
     }
 }
