@@ -7,4 +7,6 @@ mod backups;
 mod erasing;
 mod grounding;
 mod jobs;
+mod model_faults;
 mod poisoning;
+mod worst_texts;
