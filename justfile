@@ -64,7 +64,7 @@ simulate STEPS="1000000":
 
 # Take a megabyte of each worst text in, through every way, and print a line after each
 worst-texts BYTES="1048576":
-    QUIPU_WORST_BYTES={{BYTES}} cargo test -p quipu-testkit --test scorecard worst_texts -- --nocapture --test-threads 1
+    QUIPU_WORST_BYTES={{BYTES}} cargo test -p quipu-testkit --test worst_texts -- --nocapture --test-threads 1
 
 # Make IMAGES images of power failures, and judge each
 power-cut IMAGES="10000":

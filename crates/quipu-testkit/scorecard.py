@@ -37,7 +37,7 @@ ROWS = [
     (9, "quipu-cli", "serving", "what_three_servers_answer", "linearizable head", {"QUIPU_HISTORIES": "200", "QUIPU_HISTORY_OPS": "500"}, ""),
     (10, "quipu-postgres", "store", "a_request_whose_commit_is_unknown", "ambiguous commits", {"QUIPU_EFFORT": "42"}, ""),
     (11, "quipu-testkit", "scorecard", "every_job_has_one_effect", "jobs", {"QUIPU_EFFORT": "100"}, ""),
-    (12, "quipu-testkit", "scorecard", "no_fault_of_a_model", "model faults", {}, ""),
+    (12, "quipu-testkit", "model_faults", "no_fault_of_a_model", "model faults", {}, ""),
     (13, "quipu-testkit", "scorecard", "altered_claims_are_not_held", "grounding", {"QUIPU_EFFORT": "3"}, ""),
     (14, "quipu-testkit", "scorecard", "the_text_of_others", "poisoning", {"QUIPU_EFFORT": "2"}, ""),
     (15, "quipu-server", "doors", "many_users_", "tenants", {"QUIPU_EFFORT": "15"}, ""),

@@ -7,6 +7,4 @@ mod backups;
 mod erasing;
 mod grounding;
 mod jobs;
-mod model_faults;
 mod poisoning;
-mod worst_texts;

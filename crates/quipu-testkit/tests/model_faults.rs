@@ -1,6 +1,8 @@
 //! Runs a whole engine against every fault of a model server: nothing said is lost, nothing invented is stored, no
 //! request fails because of a model, and no budget is exceeded.
 
+#![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

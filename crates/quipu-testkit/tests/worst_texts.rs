@@ -5,6 +5,8 @@
 //!
 //! With `--nocapture --test-threads 1` a line is printed after each call, so that they can be timed from outside.
 
+#![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
