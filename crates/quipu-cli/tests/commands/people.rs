@@ -109,6 +109,12 @@ fn a_chat_between_people_says_whose_words_are_the_users() {
     check(&place, &["import", "whatsapp", path, "--mine"], 2, &["is by Anna, Jonas", "--me NAME"]);
     let listed = place.run(&["list"]);
     assert!(!String::from_utf8_lossy(&listed.stdout).contains("allergic"), "{listed:?}");
+    check(
+        &place,
+        &["import", "whatsapp", path, "--me", "Jona"],
+        2,
+        &["nobody in it is called \"Jona\"", "Anna, Jonas"],
+    );
     check(&place, &["import", "whatsapp", path, "--me", "Jonas"], 0, &["3 new"]);
     let facts = check(&place, &["facts"], 0, &["User is allergic to penicillin", "Anna"]);
     assert!(!facts.contains("User is allergic to nuts") && !facts.contains("User lives in Hamburg"), "{facts}");

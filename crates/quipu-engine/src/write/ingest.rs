@@ -195,7 +195,7 @@ fn run(
             stopped_by: None,
         },
     };
-    let outcome = run.read_all(inputs, watch).and_then(|()| run.finish(watch));
+    let outcome = run.read_all(inputs, watch).and_then(|()| run.finish(watch)).and_then(|()| run.must_have_written());
     run.report.conversations = run.parts.into_values().collect();
     let nothing = outcome.is_ok() && run.report.conversations.is_empty();
     let outcome = if nothing { Err(no_such_conversation(options)) } else { outcome };

@@ -1,12 +1,14 @@
 //! Whose words the messages of an import are.
 
+use std::collections::BTreeSet;
+
 use quipu_core::id::UserId;
 use quipu_core::source::{Role, Source};
 
 use super::Run;
 use crate::error::{Error, Result};
 use crate::process::understand;
-use crate::transfer::import::Batch;
+use crate::transfer::import::{Batch, ImportFormat};
 
 /// Most authors that a report lists.
 const AUTHORS_MAX: usize = 50;
@@ -35,6 +37,11 @@ impl Run<'_> {
             return Ok(None);
         }
         if let Some(me) = &self.options.me {
+            // Of several chats, the user may have written in some only: they are judged at the end.
+            let has_several = self.authors.get(conversation).is_some_and(|people| people.len() > 1);
+            if self.format == ImportFormat::WhatsApp && has_several {
+                self.must_have_written()?;
+            }
             return Ok(Some(me.clone()));
         }
         let Some(people) = self.authors.get(conversation).filter(|people| people.len() > 1) else { return Ok(None) };
@@ -46,13 +53,29 @@ impl Run<'_> {
         if let [own] = known.as_slice() {
             return Ok(Some((*own).clone()));
         }
-        let names: Vec<&str> = people.iter().take(AUTHORS_NAMED_MAX).map(String::as_str).collect();
-        let more = if people.len() > names.len() { " and others" } else { "" };
-        let names = names.join(", ");
+        let names = named(people);
         Err(Error::Invalid(format!(
-            "{conversation} is by {names}{more}: say which of them is the user (`--me NAME`, `me` over HTTP), so that nobody else's words \
+            "{conversation} is by {names}: say which of them is the user (`--me NAME`, `me` over HTTP), so that nobody else's words \
              count as the user's"
         )))
+    }
+
+    /// # Errors
+    /// `Invalid` if the author who is said to be the user wrote nothing: then no words would count as the user's.
+    pub(super) fn must_have_written(&self) -> Result<()> {
+        let Some(me) = &self.options.me else { return Ok(()) };
+        let people: BTreeSet<String> = self.authors.values().flatten().cloned().collect();
+        if people.is_empty() || people.contains(me) {
+            return Ok(());
+        }
+        let (names, reference) = (named(&people), &self.report.reference);
+        let undo = match self.recorded > 0 {
+            true => format!(
+                ". What was recorded counts as nobody's own words: `quipu revert --source {reference}` takes it back"
+            ),
+            false => String::new(),
+        };
+        Err(Error::Invalid(format!("nobody in it is called {me:?}: it is by {names}{undo}")))
     }
 
     /// The name by which the memory knows its user, if it is not the name of this author.
@@ -62,6 +85,13 @@ impl Run<'_> {
         let is_known = understand::is_user(&state.memory, own);
         state.memory.signed().filter(|_| !is_known).map(str::to_owned)
     }
+}
+
+/// Names, as far as an error lists them.
+fn named(people: &BTreeSet<String>) -> String {
+    let names: Vec<&str> = people.iter().take(AUTHORS_NAMED_MAX).map(String::as_str).collect();
+    let more = if people.len() > names.len() { " and others" } else { "" };
+    format!("{}{more}", names.join(", "))
 }
 
 /// The person who wrote a source, if it has a name.
