@@ -286,8 +286,19 @@ fn fill_fact(memory: &Memory, answer: &mut Answer, fact: &Fact) {
 /// Statements read from a source that no longer hold, although its text states them.
 pub(crate) fn outdated(sight: &ReadView<'_>, validity: &Validity, source: ItemId) -> Vec<(ItemId, String)> {
     let items = sight.memory.items();
+    let said_at = sight.memory.get(source).and_then(|held| held.source.said_at);
+    // The words that ended a statement are evidence of it too, and do not state it.
+    let is_end = |fact: &Fact| {
+        let replacement = fact.superseded_by.and_then(|by| items.fact(by));
+        let is_stated = replacement.is_some_and(|by| by.evidence.iter().any(|place| place.source == source));
+        let is_first = fact.evidence.first().is_some_and(|place| place.source == source);
+        !is_first && (is_stated || (fact.valid_to.is_some() && said_at >= fact.valid_to))
+    };
     let facts = sight.derived.read_from(source).filter(|fact| !validity.admits(items, *fact));
     let known = facts.filter_map(|fact| items.fact(fact)).filter(|fact| {
+        if fact.status != FactStatus::Retracted && is_end(fact) {
+            return false;
+        }
         // A statement about the past is not outdated by being past.
         !fact.tells_of_past() && matches!(fact.status, FactStatus::Superseded | FactStatus::Corrected)
             || fact.status == FactStatus::Retracted
