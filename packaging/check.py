@@ -40,14 +40,20 @@ def check_names() -> None:
             raise Failed(f"a client is called {name} {own}; the packages expect {NAME}-client {expected}")
 
 
-def check_wheel(packages: Path, place: Path) -> None:
+def _installed(packages: Path, place: Path, name: str) -> tuple[Path, list[str | Path], dict[str, str]]:
+    """Python of an empty environment with a wheel installed from the folder, its pip, and the variables to run them with."""
     folder = place / "venv"
     venv.create(folder, with_pip=True)
     scripts = folder / ("Scripts" if WINDOWS else "bin")
     python = scripts / ("python.exe" if WINDOWS else "python")
     env = environment(place / "home", [scripts])
-    pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    run([*pip, "--no-index", "--find-links", packages, f"{NAME}=={python_version()}"], env)
+    pip: list[str | Path] = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    run([*pip, "--no-index", "--find-links", packages, f"{name}=={python_version()}"], env)
+    return python, pip, env
+
+
+def check_wheel(packages: Path, place: Path) -> None:
+    python, _, env = _installed(packages, place, NAME)
     try_program([_found("quipu", env)], env)
     # What `uvx` and `pipx run` start, and the module.
     for command in ([_found(NAME, env)], [python, "-m", NAME.replace("-", "_")]):
@@ -59,13 +65,7 @@ def check_embedded(packages: Path, place: Path) -> None:
     """The wheel with the extension module: its tests, against what was installed."""
     if not list(packages.glob("*embedded*.whl")):
         raise Failed("there is no wheel with the extension module")
-    folder = place / "venv"
-    venv.create(folder, with_pip=True)
-    scripts = folder / ("Scripts" if WINDOWS else "bin")
-    python = scripts / ("python.exe" if WINDOWS else "python")
-    env = environment(place / "home", [scripts])
-    pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    run([*pip, "--no-index", "--find-links", packages, f"{NAME}-embedded=={python_version()}"], env)
+    python, pip, env = _installed(packages, place, f"{NAME}-embedded")
     run([*pip, "-r", ROOT / "crates/quipu-python/tests/requirements.txt"], {**os.environ, **env})
     own = ROOT / "crates/quipu-python"
     print(run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", own / "tests"], env, cwd=place).strip())
