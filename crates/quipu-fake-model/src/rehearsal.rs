@@ -49,6 +49,7 @@ pub fn outcome_of(fault: Fault) -> (&'static str, usize) {
         F::RejectsObject400 | F::ErrorMidway | F::NoEnd => ("good", 1),
         F::Oversized | F::Endless => ("malformed", 1),
         F::ChoiceMissing => ("unavailable", 3),
+        F::HangsAtOnce => ("too_slow", 1),
         _ if fault.kind() == FaultKind::Text => ("malformed", 2),
         _ => ("unavailable", 3),
     }

@@ -68,6 +68,7 @@ impl WindowReader for ModelReader {
             Err(error @ (ModelError::Malformed(_) | ModelError::Refused(_) | ModelError::Truncated { .. })) => {
                 Err(ExtractError::Run(error.to_string()))
             }
+            Err(error @ ModelError::TooSlow(_)) => Err(ExtractError::TooSlow(error.to_string())),
             Err(error) => Err(ExtractError::Unavailable(error.to_string())),
         }
     }

@@ -107,6 +107,20 @@ fn every_fault_that_stays_ends_in_its_kind_of_error_and_few_requests() {
 }
 
 #[test]
+fn an_answer_that_takes_longer_than_the_limit_is_not_asked_for_again() {
+    let slow = |fault, limits: Limits| {
+        let script = FakeScript { drip: Duration::from_millis(40), ..FakeScript::saying(GOOD) };
+        let world =
+            world(Provider::OpenAi, script.with(fault, Repetition::Always), |endpoint| endpoint.limits = limits);
+        (world.model.complete(&request(true), LONG).unwrap_err().as_str(), world.server.requests())
+    };
+    assert_eq!(slow(Fault::Drips, limits()), ("too_slow", 1), "bytes keep coming until the time is over");
+    let patient = Limits { idle: Duration::from_secs(5), total: Duration::from_millis(300), ..limits() };
+    assert_eq!(slow(Fault::HangsMidway, patient), ("too_slow", 1));
+    assert_eq!(slow(Fault::HangsMidway, limits()).0, "unavailable", "silence is a broken connection");
+}
+
+#[test]
 fn what_passes_is_asked_again_and_answered() {
     for fault in [Fault::Unavailable500, Fault::ResetAtOnce, Fault::Loading503, Fault::ClosesMidway, Fault::NotHttp] {
         let world = world(Provider::OpenAi, FakeScript::saying(GOOD).with(fault, Repetition::First(2)), |_| {});

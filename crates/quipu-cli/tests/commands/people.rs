@@ -137,6 +137,25 @@ fn a_session_is_an_option_of_the_commands_that_obey_it() {
 }
 
 #[test]
+fn what_begins_on_a_day_ahead_ends_nothing_before() {
+    let place = Place::new("");
+    check(&place, &["add", "I work at Mercy Hospital."], 0, &[]);
+    let told =
+        check(&place, &["add", "From 1 February 2090 I'm working for Siemens."], 0, &["holds until a day ahead"]);
+    assert!(told.contains("begins on a day ahead"), "{told}");
+    check(&place, &["core"], 0, &["\"employer\": \"Mercy Hospital\""]);
+    let facts = check(&place, &["facts"], 0, &["Mercy Hospital · until 2090-02-01", "Siemens · from 2090-02-01"]);
+    assert!(!facts.contains("superseded"), "{facts}");
+    // An id may be given by its beginning.
+    let line = facts.lines().find(|line| line.contains("Siemens · from")).unwrap();
+    let id = line.rsplit(' ').next().unwrap();
+    check(&place, &["erase", "--dry-run", &id[..12]], 0, &["It would destroy"]);
+    check(&place, &["retract", id], 0, &[]);
+    let facts = check(&place, &["facts"], 0, &["Mercy Hospital"]);
+    assert!(!facts.contains("until 2090"), "{facts}");
+}
+
+#[test]
 fn what_was_retracted_is_marked_wherever_its_words_are_shown() {
     let place = Place::new("");
     check(&place, &["add", "I have two cats. They are called Mimi and Bo. I am allergic to nuts."], 0, &[]);

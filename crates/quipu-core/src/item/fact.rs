@@ -153,6 +153,11 @@ impl Fact {
         self.status == FactStatus::Active
     }
 
+    /// True if it is a value that takes the place of another on a day after that was said.
+    pub(crate) fn begins_after(&self, other: &Self) -> bool {
+        !self.single && self.valid_from > other.began().max(other.last_seen)
+    }
+
     /// Start of validity, or else the time it was first said.
     pub fn began(&self) -> Option<Timestamp> {
         self.valid_from.or(self.first_seen)

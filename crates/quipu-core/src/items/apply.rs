@@ -122,12 +122,16 @@ impl Items {
         self.quoting.extend(quoted);
     }
 
-    /// Ends the active facts in the slot of an active fact that holds one value.
+    /// Ends the active facts in the slot of an active fact that holds one value, but for those that begin later.
     fn displace_slot(&mut self, fact: &Fact, corrects: bool) {
         if !fact.single || !fact.is_active() {
             return;
         }
-        let held: Vec<ItemId> = self.in_slot(&fact.slot).filter(|held| held.is_active()).map(|held| held.id).collect();
+        let held: Vec<ItemId> = self
+            .in_slot(&fact.slot)
+            .filter(|held| held.is_active() && !held.begins_after(fact))
+            .map(|held| held.id)
+            .collect();
         for other in held {
             self.displace(other, fact, corrects);
         }

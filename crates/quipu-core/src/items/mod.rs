@@ -177,6 +177,15 @@ impl Items {
         review.decided.is_none() && unsettled && !hidden
     }
 
+    /// The active fact that would give way if this review of a contradiction were approved now. It is the fact that
+    /// was contradicted when the review was opened, or what has taken its place since.
+    pub fn rival(&self, review: &Review) -> Option<&Fact> {
+        let named = self.facts.get(&review.against?);
+        let about = self.facts.get(&review.about)?;
+        let holds = |fact: &&Fact| fact.is_active() && !self.is_hidden(fact.id) && fact.id != about.id;
+        named.filter(holds).or_else(|| self.in_slot(&about.slot).filter(|fact| about.single && fact.single).find(holds))
+    }
+
     /// The event in which the user rejected this value, if any.
     pub fn rejected_at(&self, value: &RejectedValue) -> Option<u64> {
         self.rejected.get(&value.key()).copied()

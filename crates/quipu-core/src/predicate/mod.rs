@@ -174,6 +174,15 @@ pub struct Predicate {
     pub asked: Option<String>,
 }
 
+impl Predicate {
+    /// The question which of two values is right.
+    #[must_use]
+    pub fn asks_which(&self, current: &str, contested: &str) -> String {
+        let asked = self.asked.as_deref().unwrap_or("What is right: {a} or {b}?");
+        asked.replace("{a}", current).replace("{b}", contested)
+    }
+}
+
 /// The built-in registry.
 const DEFAULT: &str = include_str!("predicates.toml");
 

@@ -181,7 +181,11 @@ fn search(
         goal: meaning.goal.as_deref(),
     };
     // The probability must not depend on the number of requested answers.
-    let kept = if plan.form.order { plan.k.max(limit::RANKED) } else { plan.k.max(AnswerSignals::LOOKED_AT) };
+    // In a conversation among people, what was said last is no better: each tells of themselves.
+    let leans = !index.talk.is_among_people() && options.profile.order == rank::profile::Order::Relevance;
+    let lean = if leans { plan.form.lean() } else { 0.0 };
+    let kept =
+        if plan.form.order || lean != 0.0 { plan.k.max(limit::RANKED) } else { plan.k.max(AnswerSignals::LOOKED_AT) };
     desk.rank(&mut groups, kept);
     let signals = AnswerSignals::of(&groups, &terms, &weights);
     let profile = &options.profile;
@@ -200,6 +204,9 @@ fn search(
         !among_people && answer::of_another::is_said_of_others(memory, derived, (plan, &terms), &groups);
     if plan.form.order {
         desk.spread(&mut groups);
+    }
+    if lean != 0.0 {
+        desk.lean(&mut groups, lean);
     }
     groups.truncate(plan.k);
     FoundAnswers { groups, derived: drawn, trace, signals, probability, of_another, may_be_of_another, among_people }

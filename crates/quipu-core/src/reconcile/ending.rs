@@ -59,6 +59,9 @@ impl DecisionDraft<'_> {
         }
         self.core.take(self.case.predicates, held);
         self.settle(held.id, FactStatus::Superseded, end, claim.evidence);
+        if self.has_not_begun(held) {
+            self.hold_on(held);
+        }
         self.report.ended.push(outcome(held, "holds no longer"));
     }
 

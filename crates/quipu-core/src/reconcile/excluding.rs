@@ -28,7 +28,8 @@ impl DecisionDraft<'_> {
             }));
         }
         for held in over {
-            self.close(claim, &held, candidate.valid_from.filter(|from| *from <= self.case.said_at()), verdict);
+            let is_known = |from: &jiff::Timestamp| *from <= self.case.said_at() || self.is_ahead(claim);
+            self.close(claim, &held, candidate.valid_from.filter(is_known), verdict);
         }
     }
 }

@@ -42,7 +42,7 @@ impl DecisionDraft<'_> {
             return;
         }
         let held = self.view.in_slot(&slot);
-        let claim = Claim { candidate, predicate, evidence, slot, held, told: None };
+        let claim = Claim { candidate, predicate, evidence, slot, held, told: None, now: case.now };
         match &candidate.stance {
             Stance::Holds | Stance::Changed | Stance::Corrects { .. } => {
                 self.claim(&claim, &verdict);
@@ -88,6 +88,8 @@ impl DecisionDraft<'_> {
             return self.doubted(claim, doubt);
         }
         let mut fact = self.new_fact(claim);
+        // It does not end the present value now.
+        fact.single &= !self.is_ahead(claim);
         if let Some(doubt) = doubt {
             fact.status = FactStatus::Uncertain;
             self.assert(fact, Vec::new(), false, &format!("kept aside: {doubt}"));
@@ -103,9 +105,25 @@ impl DecisionDraft<'_> {
             self.wait(fact, ReviewKind::Fact, None, reason);
             return;
         }
-        if let Stance::Corrects { not } = &claim.candidate.stance
-            && let Some(wrong) = claim.wrong(not.as_deref())
-        {
+        let wrong = match &claim.candidate.stance {
+            Stance::Corrects { not } => claim.wrong(not.as_deref()),
+            _ => None,
+        };
+        let planned =
+            wrong.as_ref().filter(|wrong| wrong.is_active() && self.has_not_begun(wrong) && claim.is_single());
+        let is_planned = planned.is_some() && fact.valid_from.is_none();
+        if self.is_ahead(claim) || is_planned {
+            if let Some(wrong) = planned {
+                fact.valid_from = fact.valid_from.or(wrong.valid_from);
+                self.settle(wrong.id, FactStatus::Corrected, None, claim.evidence);
+                self.report.ended.push(outcome(wrong, "was never true"));
+            }
+            return match claim.current().filter(|current| !self.is_credible(current, fact.confidence_base)) {
+                Some(current) => self.contest(claim, fact, &current, LESS_CREDIBLE),
+                None => self.begins_later(claim, fact),
+            };
+        }
+        if let Some(wrong) = wrong {
             return self.correct(claim, fact, &wrong);
         }
         match claim.current() {
@@ -122,6 +140,9 @@ impl DecisionDraft<'_> {
         if let Some(wrong) = &wrong {
             self.core.take(self.case.predicates, wrong);
             self.settle(wrong.id, FactStatus::Corrected, None, claim.evidence);
+            if self.has_not_begun(wrong) {
+                self.hold_on(wrong);
+            }
             self.report.ended.push(outcome(wrong, "was never true"));
         }
         if same.evidence.iter().any(|place| place.source == claim.evidence.source) {
@@ -137,12 +158,25 @@ impl DecisionDraft<'_> {
             return self.report.seen.push(outcome(same, "said by somebody else too"));
         }
         self.draw(DerivedChange::FactSeen { fact: same.id, evidence: claim.evidence, at });
-        if same.valid_from.is_none() && claim.candidate.valid_from.is_some() {
+        if same.valid_from.is_none() && claim.candidate.valid_from.is_some() && !self.is_ahead(claim) {
             self.since(same, claim.candidate.valid_from);
         }
         if !confirmed {
+            if self.has_not_begun(same) && claim.is_single() {
+                self.again_ahead(claim, same);
+            }
             self.report.seen.push(outcome(same, &format!("said {} times", same.seen_count + 1)));
             return;
+        }
+        if self.has_not_begun(same) && !same.single && claim.is_single() {
+            return self.confirm_ahead(claim, same);
+        }
+        if self.is_ahead(claim) {
+            // It was claimed of the present, and begins later.
+            self.settle(same.id, FactStatus::Corrected, None, claim.evidence);
+            self.approve(same.id);
+            let fact = self.new_fact(claim);
+            return self.begins_later(claim, fact);
         }
         // The user's own words settle a waiting fact and end the one in its place, effective now, even if somebody else
         // said it earlier.
@@ -156,12 +190,17 @@ impl DecisionDraft<'_> {
             let since = known.or(at);
             self.since(same, since);
             self.core.take(self.case.predicates, &held);
-            if !claim.is_single() {
+            if !same.single {
                 self.settle(held.id, FactStatus::Superseded, since.max(held.valid_from), claim.evidence);
             }
             self.report.ended.push(outcome(&held, "held until now"));
         }
         self.put(same);
+        self.confirm(claim, same);
+    }
+
+    /// Makes a waiting fact active.
+    pub(super) fn confirm(&mut self, claim: &Claim<'_>, same: &Fact) {
         let confidence_base = Some(same.confidence_base.max(claim.candidate.confidence));
         let (status, evidence) = (Some(FactStatus::Active), Some(claim.evidence));
         self.draw(DerivedChange::FactChanged(FactChange {
@@ -170,11 +209,16 @@ impl DecisionDraft<'_> {
             confidence_base,
             ..FactChange::of(same.id)
         }));
-        let waiting = self.view.items().waiting_about(same.id);
+        self.approve(same.id);
+        self.report.asserted.push(outcome(same, "confirmed"));
+    }
+
+    /// Decides the reviews about a fact.
+    fn approve(&mut self, fact: ItemId) {
+        let waiting = self.view.items().waiting_about(fact);
         for review in waiting.map(|review| review.id).collect::<Vec<_>>() {
             self.draw(DerivedChange::ReviewDecided { review, decision: ReviewDecision::Approved });
         }
-        self.report.asserted.push(outcome(same, "confirmed"));
     }
 
     /// The fact that the claim corrects besides the known one, if the source is credible enough.
@@ -184,7 +228,7 @@ impl DecisionDraft<'_> {
         self.is_credible(&wrong, claim.candidate.confidence).then_some(wrong)
     }
 
-    fn since(&mut self, fact: &Fact, valid_from: Option<Timestamp>) {
+    pub(super) fn since(&mut self, fact: &Fact, valid_from: Option<Timestamp>) {
         self.draw(DerivedChange::FactChanged(FactChange { valid_from, ..FactChange::of(fact.id) }));
     }
 
@@ -200,14 +244,20 @@ impl DecisionDraft<'_> {
             Stance::Changed => Some(self.case.said_at()),
             _ => None,
         });
+        claim.hold_until_next(&mut fact);
         self.core.take(self.case.predicates, current);
         self.put(&fact);
+        if current.valid_to > fact.began() {
+            // It was to hold longer.
+            let valid_to = fact.began().max(current.valid_from);
+            self.draw(DerivedChange::FactChanged(FactChange { valid_to, ..FactChange::of(current.id) }));
+        }
         self.report.ended.push(outcome(current, "held until now"));
         self.assert(fact, Vec::new(), false, "new value");
     }
 
     /// Handles a value of a many-valued predicate.
-    fn beside(&mut self, claim: &Claim<'_>, fact: Fact) {
+    fn beside(&mut self, claim: &Claim<'_>, mut fact: Fact) {
         if let Some(opposite) = self.opposite(claim).or_else(|| predecessor(claim)) {
             if !self.is_credible(&opposite, fact.confidence_base) {
                 return self.contest(claim, fact, &opposite, LESS_CREDIBLE);
@@ -236,6 +286,7 @@ impl DecisionDraft<'_> {
             self.report.seen.push(outcome(same, "said in other words"));
             return;
         }
+        claim.hold_until_next(&mut fact);
         self.put(&fact);
         self.assert(fact, Vec::new(), false, "new");
     }
@@ -254,6 +305,7 @@ impl DecisionDraft<'_> {
         if wrong.is_active() {
             fact.valid_from = fact.valid_from.or(wrong.valid_from);
             fact.first_seen = wrong.first_seen.or(fact.first_seen);
+            fact.valid_to = fact.valid_to.or(wrong.valid_to.filter(|end| Some(*end) > fact.valid_from));
             self.core.take(self.case.predicates, wrong);
             self.put(&fact);
             self.report.ended.push(outcome(wrong, "was never true"));
@@ -284,8 +336,7 @@ impl DecisionDraft<'_> {
     fn contest(&mut self, claim: &Claim<'_>, mut fact: Fact, current: &Fact, reason: &str) {
         fact.status = FactStatus::Contested;
         fact.confidence_base *= CONTESTED_FACTOR;
-        let asked = claim.predicate.asked.as_deref().unwrap_or("What is right: {a} or {b}?");
-        let question = asked.replace("{a}", &current.object).replace("{b}", &fact.object);
+        let question = claim.predicate.asks_which(&current.object, &fact.object);
         let (id, against) = (fact.id, Some(current.id));
         self.assert(fact, Vec::new(), false, &format!("contested: {reason}"));
         if claim.predicate.importance >= self.case.policy.question_importance_min {
@@ -408,6 +459,8 @@ pub(super) struct Claim<'a> {
     pub(super) held: Vec<Fact>,
     /// The language model's claim, if a model extracted it.
     pub(super) told: Option<&'a ModelClaim>,
+    /// The time of the decision.
+    pub(super) now: Timestamp,
 }
 
 impl Claim<'_> {
@@ -415,8 +468,17 @@ impl Claim<'_> {
         self.predicate.cardinality == Cardinality::One || self.told.is_some_and(|told| told.is_metric)
     }
 
+    /// The present value.
     pub(super) fn current(&self) -> Option<Fact> {
-        self.held.iter().find(|held| held.is_active()).cloned()
+        self.held.iter().find(|held| held.is_active() && held.valid_from <= Some(self.now)).cloned()
+    }
+
+    /// A value that begins on a day ahead ends the present one then.
+    fn hold_until_next(&self, fact: &mut Fact) {
+        let ahead = |held: &&Fact| held.is_active() && !held.single && held.valid_from > Some(self.now);
+        if self.is_single() {
+            fact.valid_to = fact.valid_to.or(self.held.iter().filter(ahead).filter_map(|held| held.valid_from).min());
+        }
     }
 
     /// The active fact with the same value, or else a waiting one.
@@ -435,7 +497,10 @@ impl Claim<'_> {
                 let mut named = self.held.iter().filter(counts).filter(|held| same_value(&held.object, value));
                 named.clone().find(|held| held.is_active()).or_else(|| named.next_back()).cloned()
             }
-            None if self.is_single() => self.current(),
+            // What was said last.
+            None if self.is_single() => {
+                self.held.iter().filter(|held| held.is_active()).max_by_key(|held| held.first_seen).cloned()
+            }
             None => None,
         }
     }

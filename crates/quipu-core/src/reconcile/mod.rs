@@ -3,6 +3,7 @@
 //!
 //! `candidates → ground → gate → reconcile → map to core → one event`
 
+mod ahead;
 mod by_hand;
 mod case;
 mod core_map;
@@ -127,6 +128,7 @@ pub fn decide(
         report: Understanding::default(),
         core: core_map::Draft::of(case.memory.core(), case.memory.schema()),
     };
+    work.begin_due();
     for fact in &found.misread {
         work.misread(*fact, found);
     }

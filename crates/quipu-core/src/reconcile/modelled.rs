@@ -84,7 +84,7 @@ impl DecisionDraft<'_> {
         let target = told.target.and_then(|id| self.view.fact(id));
         let slot = slot_of(predicate, candidate);
         let held = self.view.in_slot(&slot);
-        let claim = Claim { candidate, predicate, evidence, slot, held, told: Some(told) };
+        let claim = Claim { candidate, predicate, evidence, slot, held, told: Some(told), now: case.now };
         let read_before = |fact: &Fact| fact.evidence.iter().any(|place| place.source == evidence.source);
         match target {
             // The source was read before; that effect has already been applied.
@@ -146,6 +146,9 @@ impl DecisionDraft<'_> {
             return self.close(claim, target, claim.candidate.valid_from, &Verdict::Pass);
         }
         let mut fact = self.new_fact(claim);
+        if self.is_ahead(claim) {
+            return self.begins_later(claim, fact);
+        }
         fact.valid_from = fact.valid_from.or(Some(self.case.said_at()));
         self.core.take(self.case.predicates, target);
         if let Some(current) = claim.current().filter(|current| claim.is_single() && current.id != target.id) {

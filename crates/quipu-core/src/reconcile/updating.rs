@@ -225,6 +225,9 @@ impl DecisionDraft<'_> {
         }
         let claim = self.claim_about(candidate, target);
         let fact = self.new_fact(&claim);
+        if self.is_ahead(&claim) {
+            return self.begins_later(&claim, fact);
+        }
         if corrects {
             return self.correct(&claim, fact, target);
         }
@@ -240,7 +243,8 @@ impl DecisionDraft<'_> {
     {
         let predicate = self.case.predicates.get(&candidate.predicate);
         let evidence = self.case.evidence(&candidate.span);
-        Claim { candidate, predicate, evidence, slot: target.slot.clone(), held: vec![target.clone()], told: None }
+        let (slot, held) = (target.slot.clone(), vec![target.clone()]);
+        Claim { candidate, predicate, evidence, slot, held, told: None, now: self.case.now }
     }
 
     /// The active facts named by a noun; empty if it names too many.

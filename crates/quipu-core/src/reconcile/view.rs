@@ -118,7 +118,12 @@ impl<'a> View<'a> {
                 let displaced = if *corrects { FactStatus::Corrected } else { FactStatus::Superseded };
                 let mut ended: Vec<ItemId> = ends.clone();
                 if fact.single && fact.is_active() {
-                    ended.extend(self.in_slot(&fact.slot).into_iter().filter(Fact::is_active).map(|held| held.id));
+                    ended.extend(
+                        self.in_slot(&fact.slot)
+                            .into_iter()
+                            .filter(|held| held.is_active() && !held.begins_after(fact))
+                            .map(|held| held.id),
+                    );
                 }
                 for id in ended {
                     self.change(id, |held| held.status = displaced);
@@ -181,9 +186,10 @@ impl<'a> View<'a> {
 
     /// Ends the facts that a fact displaces when it becomes active.
     fn make_way(&mut self, id: ItemId) {
-        let found = self.facts.get(&id).or_else(|| self.items.fact(id)).filter(|fact| fact.single);
-        let Some(slot) = found.map(|fact| fact.slot.clone()) else { return };
-        for other in self.in_slot(&slot).into_iter().filter(|other| other.is_active() && other.id != id) {
+        let found = self.facts.get(&id).or_else(|| self.items.fact(id)).filter(|fact| fact.single).cloned();
+        let Some(fact) = found else { return };
+        let gives_way = |other: &Fact| other.is_active() && other.id != id && !other.begins_after(&fact);
+        for other in self.in_slot(&fact.slot).into_iter().filter(gives_way) {
             self.change(other.id, |held| held.status = FactStatus::Superseded);
         }
     }

@@ -24,6 +24,7 @@ use crate::lock::before_slow_call;
 use crate::ports::Tokenizer;
 use crate::read::answers::{Answer, Quotes};
 use crate::read::recall::{self, FoundIn, RecallDecision, RecallOptions};
+use crate::review::queue;
 
 /// What to pack.
 #[derive(Debug, Clone)]
@@ -239,7 +240,7 @@ impl PackParts {
             let (always, who) = (ids(&always), ids(&who));
             let wanted = PackRequest { plan, need, predicates: &engine.predicates, shown, always, who };
             all = offers::offers(sight, &wanted, &report.hits, drawn);
-            questions = open_questions(memory, &report.hits);
+            questions = open_questions(engine, memory, &report.hits);
         }
         // Fields of the core document belong to no session, so they are left out of a query restricted to one.
         if need != RequestNeed::Nothing && options.session.is_none() {
@@ -302,7 +303,7 @@ pub(crate) fn counter(engine: &Engine, name: Option<&str>) -> Result<Option<Arc<
 }
 
 /// Conflicts about the hits that only the user can settle, most important first.
-fn open_questions(memory: &Memory, hits: &[Answer]) -> Vec<(ItemId, String)> {
+fn open_questions(engine: &Engine, memory: &Memory, hits: &[Answer]) -> Vec<(ItemId, String)> {
     let items = memory.items();
     let sides: BTreeSet<ItemId> =
         hits.iter().flat_map(|hit| hit.contested_by.iter().map(|(id, _)| *id).chain([hit.id])).collect();
@@ -313,5 +314,5 @@ fn open_questions(memory: &Memory, hits: &[Answer]) -> Vec<(ItemId, String)> {
     let weight = |review: &Review| items.fact(review.about).map_or(0.0, |fact| fact.intrinsic_importance);
     let order = |review: &Review| items.creation_order(review.id);
     waiting.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then_with(|| order(a).cmp(&order(b))));
-    waiting.into_iter().map(|review| (review.id, review.question.clone())).collect()
+    waiting.into_iter().map(|review| (review.id, queue::question(engine, items, review))).collect()
 }

@@ -88,20 +88,16 @@ pub(crate) fn who(memory: &Memory, now: Timestamp) -> Vec<StableLine> {
     let written = written(memory);
     let mut all = Vec::new();
     for (label, paths) in WHO {
-        let values: Vec<String> = paths.iter().filter_map(|path| in_words(core.pointer(path)?)).collect();
+        let values: Vec<String> = paths.iter().filter_map(|path| present(memory, &written, path, now)).collect();
         let value = if values.is_empty() && label == "Name" {
             memory.signed().map(str::to_owned)
         } else {
             (!values.is_empty()).then(|| values.join(" at "))
         };
         let Some(value) = value else { continue };
-        let ids: Vec<ItemId> = paths.iter().flat_map(|path| written_at(&written, path)).collect();
-        let begins = ids.iter().find_map(|id| memory.items().fact(*id).and_then(|fact| begins(fact, now)));
+        let ids: Vec<ItemId> = paths.iter().flat_map(|path| written_at(&written, path)).map(|fact| fact.id).collect();
         let path = paths.iter().find(|path| core.pointer(path).is_some()).map(|path| (*path).to_owned());
-        all.push(StableLine {
-            path,
-            ..kept(ids, USER, Trust::User, format!("{label}: {value}{}", begins.unwrap_or_default()))
-        });
+        all.push(StableLine { path, ..kept(ids, USER, Trust::User, format!("{label}: {value}")) });
     }
     let told: BTreeSet<ItemId> = all.iter().flat_map(|one| one.ids.iter().copied()).collect();
     let mut often: Vec<&Fact> = promoted(memory).filter(|fact| !told.contains(&fact.id)).collect();
@@ -130,12 +126,33 @@ fn written(memory: &Memory) -> Vec<&Fact> {
 }
 
 /// Those of them at or below `place`.
-fn written_at(written: &[&Fact], place: &str) -> Vec<ItemId> {
+fn written_at<'a>(written: &[&'a Fact], place: &str) -> Vec<&'a Fact> {
     let is_there = |fact: &&&Fact| {
         let below = fact.core_path.as_deref().and_then(|path| path.strip_prefix(place));
         below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    written.iter().filter(is_there).map(|fact| fact.id).collect()
+    written.iter().filter(is_there).copied().collect()
+}
+
+/// The present value at a path of the core document, with the day until which it holds and what follows.
+fn present(memory: &Memory, written: &[&Fact], path: &str, now: Timestamp) -> Option<String> {
+    let facts = written_at(written, path);
+    let value = in_words(memory.core().pointer(path)?)?;
+    // The document learns only with the next source that a day has come.
+    let is_over = |fact: &Fact| fact.valid_to.is_some_and(|to| to <= now);
+    let follows =
+        |fact: &&&Fact| facts.iter().any(|one| one.single && one.valid_to.is_some() && one.valid_to == fact.valid_from);
+    let next = facts.iter().find(|fact| !fact.single && follows(fact));
+    if let Some(next) = next.filter(|next| next.valid_from <= Some(now) && !is_over(next)) {
+        return Some(next.object.clone());
+    }
+    let until = facts.iter().find(|fact| fact.single && !is_over(fact)).and_then(|fact| fact.valid_to);
+    if let Some(until) = until {
+        let next = next.map(|next| format!(", then {}", next.object)).unwrap_or_default();
+        return Some(format!("{value} (until {}{next})", until.strftime("%Y-%m-%d")));
+    }
+    let begins = facts.iter().filter(|fact| value.contains(&fact.object)).find_map(|fact| begins(fact, now));
+    Some(format!("{value}{}", begins.unwrap_or_default()))
 }
 
 /// Suffix for a fact that holds only from a later day on.

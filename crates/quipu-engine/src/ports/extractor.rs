@@ -10,6 +10,9 @@ pub enum ExtractError {
     /// A retry may help.
     #[error("the extractor is unavailable: {0}")]
     Unavailable(String),
+    /// No complete answer within the time limit. A shorter text may be read in time.
+    #[error("the extractor is too slow: {0}")]
+    TooSlow(String),
     /// A retry with the same text fails again.
     #[error("the extractor failed: {0}")]
     Run(String),

@@ -11,7 +11,7 @@ use thiserror::Error;
 /// Why there is no completion, by what the caller must do.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ModelError {
-    /// Temporarily unavailable or too slow. Continue without it and retry later, not before `retry_after` if given.
+    /// Temporarily unavailable. Continue without it and retry later, not before `retry_after` if given.
     #[error("the model is unavailable: {why}")]
     Unavailable {
         /// Description of the failure.
@@ -19,6 +19,10 @@ pub enum ModelError {
         /// Delay requested by the server.
         retry_after: Option<Duration>,
     },
+    /// The server accepted the request and did not complete the answer within the time limit. Request less, or allow
+    /// more time.
+    #[error("the model is too slow: {0}")]
+    TooSlow(String),
     /// The model refused; do not retry. Its text is not usable content.
     #[error("the model refused: {0}")]
     Refused(String),
@@ -51,6 +55,7 @@ impl ModelError {
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Unavailable { .. } => "unavailable",
+            Self::TooSlow(_) => "too_slow",
             Self::Refused(_) => "refused",
             Self::Malformed(_) => "malformed",
             Self::Truncated { .. } => "truncated",

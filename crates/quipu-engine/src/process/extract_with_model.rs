@@ -230,6 +230,19 @@ fn reader(engine: &Engine) -> Result<Arc<dyn WindowReader>> {
     })
 }
 
+/// A window that was not read within the time limit is divided by this. By 4, because every such request counts as a
+/// failure of the endpoint, which is suspended after some in a row.
+const SLOWER_BY: usize = 4;
+
+/// What a run has learned about the speed of the model.
+struct Pace {
+    /// Most sources in a window.
+    sources_max: usize,
+    /// A single source that took too long, with the error. It is given up if the model answers the next request in
+    /// time, else the model is unavailable.
+    slow: Option<(ItemId, String)>,
+}
+
 struct Run<'a> {
     engine: &'a Engine,
     open: &'a OpenMemory,
@@ -258,7 +271,8 @@ impl Run<'_> {
             return Ok(());
         }
         let due = due(open, from, to, standing)?;
-        let mut rest = &due[..];
+        let mut pace = Pace { sources_max: usize::MAX, slow: None };
+        let (mut rest, mut unsaved) = (&due[..], 0);
         while !rest.is_empty() {
             let left =
                 usize::try_from((options.sources_max as u64).saturating_sub(report.sources)).unwrap_or(usize::MAX);
@@ -266,17 +280,23 @@ impl Run<'_> {
                 return Ok(());
             }
             let sources: Vec<ItemId> = rest.iter().take(left).map(|(due, _)| due.0).collect();
-            let length = window::length(&open.read().memory, &sources);
+            let length = window::length(&open.read().memory, &sources).min(pace.sources_max);
             let (batch, after) = rest.split_at(length);
             if !self.lease.prolong()? {
                 report.fault = Some(lease::HELD_ELSEWHERE.to_owned());
                 return Ok(());
             }
-            if let Some(fault) = self.window(batch, report)? {
+            if let Some(fault) = self.window(batch, &mut pace, report)? {
                 report.fault = Some(fault);
                 return Ok(());
             }
-            report.sources += batch.len() as u64;
+            unsaved += batch.len() as u64;
+            rest = after;
+            if pace.slow.is_some() {
+                // Not past it before the model has answered again.
+                continue;
+            }
+            report.sources += std::mem::take(&mut unsaved);
             if let Some(((_, seq, _), number)) = batch.last() {
                 let before = *seq - 1;
                 let given_up = report.given_up.len() as u64;
@@ -287,7 +307,10 @@ impl Run<'_> {
                     open.studied.save_under(self.lease, open, reached)?;
                 }
             }
-            rest = after;
+        }
+        if let Some((_, fault)) = pace.slow {
+            report.fault = Some(fault);
+            return Ok(());
         }
         standing.given_up += report.given_up.len() as u64;
         if standing.position.is_none_or(|position| position < to) {
@@ -296,14 +319,35 @@ impl Run<'_> {
         open.studied.save_under(self.lease, open, standing)
     }
 
-    /// Reads some sources in one window, or in two halves if the model cannot read the whole. Returns the error if it
-    /// should be retried later.
-    fn window(&self, batch: &[(Due, u64)], report: &mut ModelReading) -> Result<Option<String>> {
+    /// Reads some sources in windows of `each`. Returns the error if it should be retried later.
+    fn parts(
+        &self,
+        batch: &[(Due, u64)],
+        each: usize,
+        pace: &mut Pace,
+        report: &mut ModelReading,
+    ) -> Result<Option<String>> {
+        for part in batch.chunks(each) {
+            let fault = match part.len() > pace.sources_max {
+                true => self.parts(part, pace.sources_max, pace, report)?,
+                false => self.window(part, pace, report)?,
+            };
+            if fault.is_some() {
+                return Ok(fault);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads some sources in one window, or in smaller ones if the model cannot read the whole. Returns the error if
+    /// it should be retried later.
+    fn window(&self, batch: &[(Due, u64)], pace: &mut Pace, report: &mut ModelReading) -> Result<Option<String>> {
         let sources: Vec<ItemId> = batch.iter().map(|(due, _)| due.0).collect();
         let Some(shown) = window::build(self.engine, self.open, &sources)? else { return Ok(None) };
         before_slow_call("the model that reads");
         match self.reader.read(self.open.user(), &shown) {
             Ok(answer) => {
+                report.given_up.extend(pace.slow.take());
                 let mut checked = check(&shown, &self.engine.predicates, &answer);
                 // A model most of whose operations are refused has not read: what it leaves out, or calls misread, may be right.
                 let told: usize = checked.values().map(|found| found.claims.len() + found.task_claims.len()).sum();
@@ -326,12 +370,16 @@ impl Run<'_> {
                 Ok(None)
             }
             Err(ExtractError::Unavailable(fault)) => Ok(Some(fault)),
-            Err(ExtractError::Run(_)) if batch.len() > 1 => {
-                let (first, second) = batch.split_at(batch.len() / 2);
-                match self.window(first, report)? {
-                    None => self.window(second, report),
-                    fault => Ok(fault),
-                }
+            Err(ExtractError::TooSlow(_)) if batch.len() > 1 => {
+                pace.sources_max = batch.len().div_ceil(SLOWER_BY);
+                self.parts(batch, pace.sources_max, pace, report)
+            }
+            Err(ExtractError::Run(_)) if batch.len() > 1 => self.parts(batch, batch.len().div_ceil(2), pace, report),
+            // Two in a row: the model does not answer at all.
+            Err(ExtractError::TooSlow(fault)) if pace.slow.is_some() => Ok(Some(fault)),
+            Err(ExtractError::TooSlow(fault)) => {
+                pace.slow = sources.first().map(|source| (*source, fault));
+                Ok(None)
             }
             Err(ExtractError::Run(fault)) => {
                 report.given_up.extend(sources.into_iter().map(|source| (source, fault.clone())));

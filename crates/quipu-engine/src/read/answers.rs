@@ -308,7 +308,8 @@ pub(crate) fn outdated(sight: &ReadView<'_>, validity: &Validity, source: ItemId
 
 /// The fact that a contested fact contradicts.
 fn against(memory: &Memory, contested: ItemId) -> Option<ItemId> {
-    memory.items().waiting_about(contested).find_map(|review| review.against)
+    let items = memory.items();
+    items.waiting_about(contested).find_map(|review| items.rival(review)).map(|fact| fact.id)
 }
 
 fn task_text(task: &Task) -> String {

@@ -14,7 +14,7 @@ use crate::history::log::{self, LogEntry};
 use crate::history::versions::{self, When};
 use crate::memory::OpenMemory;
 use crate::read::items;
-use crate::review::queue::quotes;
+use crate::review::queue::{self, quotes};
 
 /// Filter of [`facts`].
 #[derive(Debug, Clone, Default)]
@@ -219,7 +219,7 @@ pub fn conflicts(engine: &Engine, user: &UserId) -> Result<Vec<Conflict>> {
     let contested = items.facts().filter(|fact| fact.status == FactStatus::Contested && !items.is_hidden(fact.id));
     let conflict = |fact: &Fact| {
         let asking = items.waiting_about(fact.id).next();
-        let named = asking.and_then(|review| review.against).and_then(|id| items.fact(id));
+        let named = asking.and_then(|review| items.rival(review));
         let held = items.in_slot(&fact.slot).filter(|held| held.is_active() && held.single);
         let mut against: Vec<&Fact> = named.into_iter().chain(held).collect();
         against.dedup_by_key(|fact| fact.id);
@@ -227,7 +227,7 @@ pub fn conflicts(engine: &Engine, user: &UserId) -> Result<Vec<Conflict>> {
             contested: FactShown::of(&state.memory, fact),
             against: against.into_iter().map(|fact| FactShown::of(&state.memory, fact)).collect(),
             review: asking.map(|review| review.id),
-            question: asking.map(|review| review.question.clone()),
+            question: asking.map(|review| queue::question(engine, items, review)),
         }
     };
     Ok(contested.map(conflict).collect())

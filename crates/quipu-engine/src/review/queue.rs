@@ -32,7 +32,7 @@ pub struct Waiting {
     pub review: Review,
     /// The item it is about, in one line.
     pub text: String,
-    /// The contradicting item, in one line.
+    /// The active statement that would give way if this were approved now, in one line.
     pub rival: Option<String>,
     /// Quotes of the evidence with their sources.
     pub quotes: Vec<(ItemId, String)>,
@@ -129,9 +129,22 @@ fn shown(engine: &Engine, memory: &Memory, review: &Review) -> Waiting {
     Waiting {
         preview: preview(engine, memory, review),
         text: review.promotion.as_ref().map_or_else(|| text(review.about), |asked| asked.description.clone()),
-        rival: review.against.map(text),
+        rival: items.rival(review).map(|fact| fact.text.clone()),
         quotes: items.fact(review.about).map(|fact| quotes(memory, &fact.evidence)).unwrap_or_default(),
-        review: review.clone(),
+        review: Review { question: question(engine, items, review), ..review.clone() },
+    }
+}
+
+/// The question of a review. If what was contradicted no longer holds, it asks about what holds now.
+pub(crate) fn question(engine: &Engine, items: &Items, review: &Review) -> String {
+    let rival = items.rival(review);
+    let is_as_opened = review.against.is_none() || rival.map(|fact| fact.id) == review.against;
+    let (false, None, Some(fact)) = (is_as_opened, &review.decided, items.fact(review.about)) else {
+        return review.question.clone();
+    };
+    match rival {
+        Some(rival) => engine.predicates.get(&fact.predicate).asks_which(&rival.object, &fact.object),
+        None => format!("Is this right: {}?", fact.text),
     }
 }
 

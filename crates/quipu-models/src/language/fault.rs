@@ -13,6 +13,8 @@ const WORDS_MAX: usize = 240;
 pub(super) enum Failure {
     /// A retry may help. `unsure`: the JSON mode may be the cause.
     Passing { why: String, after: Option<Duration>, unsure: bool },
+    /// The time limit passed before the answer was complete.
+    Slow { why: String },
     /// The server does not support the JSON mode. Not `certain` if the server did not say so.
     Format { why: String, certain: bool },
     /// A retry does not help.
@@ -101,7 +103,7 @@ mod tests {
     #[test]
     fn a_status_says_what_to_do() {
         let kind = |status: u16, body: &str, formatted: bool| match of_status(status, None, body, formatted) {
-            Failure::Passing { .. } => "again",
+            Failure::Passing { .. } | Failure::Slow { .. } => "again",
             Failure::Format { certain: true, .. } => "other format",
             Failure::Format { certain: false, .. } => "perhaps other format",
             Failure::Final(ModelError::Unauthorised(_)) => "key",

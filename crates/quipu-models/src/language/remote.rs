@@ -226,6 +226,12 @@ impl RemoteModel {
     fn before_next(&self, attempt: u32, failure: Failure, until: Instant) -> Result<(), ModelError> {
         let (why, after) = match failure {
             Failure::Passing { why, after, .. } => (why, after),
+            // After earlier attempts, only part of the time was left for this one.
+            Failure::Slow { why } if attempt > 1 => (why, None),
+            Failure::Slow { why } => {
+                self.breaker.failed(self.book.now(), &self.endpoint.limits);
+                return Err(ModelError::TooSlow(format!("{why}; `deadline_ms` in the settings is the limit")));
+            }
             Failure::Format { why, .. } => return Err(ModelError::Invalid(why)),
             Failure::Final(error) => return Err(error),
         };
@@ -308,7 +314,7 @@ impl RemoteModel {
                     Failure::Format { .. } => true,
                     // Some servers fail at a format that they do not support.
                     Failure::Passing { unsure, .. } => *unsure && is_last,
-                    Failure::Final(_) => false,
+                    Failure::Slow { .. } | Failure::Final(_) => false,
                 };
                 if let (true, Some(below)) = (steps_down, below) {
                     rung = below;

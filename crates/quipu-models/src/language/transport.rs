@@ -85,8 +85,7 @@ impl Transport {
         }
         self.runtime()?.block_on(async {
             let sent = timeout_at(until, request.send()).await;
-            let response =
-                sent.map_err(|_| Failure::passing("no answer in time"))?.map_err(|error| unsent(endpoint, error))?;
+            let response = sent.map_err(|_| slow("no answer in time"))?.map_err(|error| unsent(endpoint, error))?;
             let status = response.status().as_u16();
             if status == 200 {
                 pieces(endpoint, response, until, bytes_max, take).await?;
@@ -115,6 +114,10 @@ impl Drop for Transport {
     }
 }
 
+fn slow(why: &str) -> Failure {
+    Failure::Slow { why: why.to_owned() }
+}
+
 /// Describes an error of the client; of the request it contains at most the address.
 fn unsent(endpoint: &Endpoint, error: reqwest::Error) -> Failure {
     let what = if error.is_timeout() {
@@ -140,8 +143,9 @@ async fn pieces(
         let silence = Instant::now() + endpoint.limits.idle;
         let piece = timeout_at(until.min(silence), response.chunk()).await;
         let piece = piece
-            .map_err(|_| {
-                Failure::passing(if silence < until { "it fell silent midway" } else { "the answer is too slow" })
+            .map_err(|_| match silence < until {
+                true => Failure::passing("it fell silent midway"),
+                false => slow("the answer was not complete in time"),
             })?
             .map_err(|_| Failure::passing("the connection broke midway"))?;
         let Some(piece) = piece else { return Ok(()) };

@@ -142,6 +142,10 @@ async fn meet(app: &Arc<App>, headers: &HeaderMap, uri: &Uri, passes_others: boo
             return inspector::see(app, headers, uri).await;
         }
         return match app.needs_key {
+            true if passes_others => Err(Fault::without_key(
+                "this needs a key of Quipu: `X-Memory-Key: qp_…`, made by `quipu key create`, beside the upstream's own key, or \
+                 `Authorization: Bearer qp_…` to use the upstream's key in config.toml",
+            )),
             true => {
                 Err(Fault::without_key("this needs a key: `Authorization: Bearer qp_…`, made by `quipu key create`"))
             }

@@ -173,10 +173,17 @@ async fn of_model(app: Arc<App>, wire: Wire, path: &str, request: Request) -> Re
     }
     let request_id = app.new_request_id();
     let (parts, body) = request.into_parts();
+    // The model in the path, empty for the list of all.
+    let listed = path.split_once("models").map(|(_, model)| model.trim_start_matches('/'));
     let outcome = async {
         let body = collect(&parts, body, &app.options.bounds).await?;
-        let model = serde_json::from_slice::<Named>(&body).ok().and_then(|named| named.model);
-        let upstream = choose(&app.options.upstreams, wire, model.as_deref()).ok_or_else(|| no_upstream(wire))?;
+        let named = || serde_json::from_slice::<Named>(&body).ok().and_then(|named| named.model);
+        let model = listed.filter(|model| !model.is_empty()).map(str::to_owned).or_else(named);
+        let upstreams = &app.options.upstreams;
+        let upstream = choose(upstreams, wire, model.as_deref());
+        // A list of models is answered by the first upstream, if there is none for all models.
+        let first = || upstreams.iter().find(|one| one.wire == wire && model.is_none() && listed.is_some());
+        let upstream = upstream.or_else(first).ok_or_else(|| no_upstream(wire, model.as_deref(), &body))?;
         pass(&app, upstream, path, &parts, body, &request_id).await
     };
     match outcome.await {
@@ -185,15 +192,18 @@ async fn of_model(app: Arc<App>, wire: Wire, path: &str, request: Request) -> Re
     }
 }
 
-/// No upstream is configured for the request.
-pub(super) fn no_upstream(wire: Wire) -> Fault {
-    let word = match wire {
+/// The error of a request for which [`choose`] finds no upstream.
+pub(super) fn no_upstream(wire: Wire, model: Option<&str>, body: &[u8]) -> Fault {
+    let kind = match wire {
         Wire::OpenAi => "openai",
         Wire::Anthropic => "anthropic",
     };
-    Fault::not_found(format!(
-        "no upstream of the kind {word:?} is configured for this model; see [[upstream]] in config.toml"
-    ))
+    let whose = match (model, serde_json::from_slice::<serde::de::IgnoredAny>(body)) {
+        (Some(model), _) => format!("for the model {model:?}"),
+        (None, Err(error)) if !body.is_empty() => return Fault::invalid(format!("the body is not JSON: {error}")),
+        (None, _) => "for requests that name no `model`".to_owned(),
+    };
+    Fault::not_found(format!("no upstream of the kind {kind:?} is configured {whose}; see [[upstream]] in config.toml"))
 }
 
 /// An error response with the headers about memory.

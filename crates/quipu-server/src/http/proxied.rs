@@ -85,7 +85,7 @@ async fn answer(
     let read = readable(&parts.headers, &body).and_then(|text| proxy::read(dialect, text));
     let model = read.as_ref().and_then(|request| request.model.clone());
     let upstream = choose(&app.options.upstreams, dialect.wire(), model.as_deref())
-        .ok_or_else(|| pass::no_upstream(dialect.wire()))?;
+        .ok_or_else(|| pass::no_upstream(dialect.wire(), model.as_deref(), &body))?;
     let url = address(upstream, path, parts.uri.query()).ok_or_else(|| Fault::not_found("unknown path"))?;
     let headers = pass::outgoing(&parts.headers, upstream)?;
     let task = task(app, &caller, &parts.headers, &ask, read).await?;

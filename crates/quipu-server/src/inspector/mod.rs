@@ -48,5 +48,5 @@ pub(crate) fn router() -> Router<Arc<App>> {
 
 /// True for a path of these pages.
 pub(crate) fn is_page(path: &str) -> bool {
-    path == "/" || path.starts_with("/ui/")
+    path == "/" || path == "/ui" || path.starts_with("/ui/")
 }

@@ -19,17 +19,21 @@ use quipu_testkit::{MemoryStore, TestEngine};
 /// Answers by a function.
 struct Model<F>(F);
 
-impl<F: Fn(&Window) -> ModelReply + Send + Sync> WindowReader for Model<F> {
+impl<F: Fn(&Window) -> Result<ModelReply, ExtractError> + Send + Sync> WindowReader for Model<F> {
     fn id(&self) -> &str {
         "model/v1"
     }
 
     fn read(&self, _: &UserId, window: &Window) -> Result<ModelReply, ExtractError> {
-        Ok((self.0)(window))
+        (self.0)(window)
     }
 }
 
 fn engine(answer: impl Fn(&Window) -> ModelReply + Send + Sync + 'static) -> Engine {
+    failing_engine(move |window| Ok(answer(window)))
+}
+
+fn failing_engine(answer: impl Fn(&Window) -> Result<ModelReply, ExtractError> + Send + Sync + 'static) -> Engine {
     let rig = TestEngine {
         extractor: Some(Arc::new(RuleExtractor::english())),
         reader: Some(Arc::new(Model(answer))),
@@ -265,4 +269,42 @@ fn reading_everything_again_goes_on_where_it_was_cut_short() {
     assert_eq!(extract_with_model(&engine, &me(), &all).unwrap().sources, 0);
     // After the last source it starts again.
     assert_eq!(extract_with_model(&engine, &me(), &again).unwrap().sources, 40);
+}
+
+#[test]
+fn a_slow_model_gets_fewer_messages_at_a_time_and_one_it_cannot_read_in_time_stops_nothing() {
+    use std::sync::Mutex;
+    let sizes: Arc<Mutex<Vec<usize>>> = Arc::default();
+    let asked = sizes.clone();
+    let engine = failing_engine(move |window| {
+        let new = || window.messages.iter().filter(|message| message.is_new);
+        asked.lock().unwrap().push(new().count());
+        let is_slow = new().count() > 4 || new().any(|message| message.text.contains("saga"));
+        if is_slow { Err(ExtractError::TooSlow("no answer in time".to_owned())) } else { Ok(ModelReply::default()) }
+    });
+    let say = |text: &str| {
+        let said = Utterance { session: Some("s".to_owned()), ..Utterance::of_user(text.to_owned()) };
+        remember(&engine, &me(), &said, &RememberOptions::default()).unwrap();
+    };
+    let all = ExtractWithModelOptions::default();
+    for number in 0..9 {
+        say(&format!("Number {number} came by again."));
+    }
+    let read = extract_with_model(&engine, &me(), &all).unwrap();
+    assert_eq!((read.sources, read.waiting, read.fault), (9, 0, None));
+    assert_eq!(std::mem::take(&mut *sizes.lock().unwrap()), [9, 3, 3, 3]);
+
+    say("The whole saga of the roof.");
+    say("Nobody came by today.");
+    let read = extract_with_model(&engine, &me(), &all).unwrap();
+    assert_eq!((read.sources, read.given_up.len(), read.waiting, read.fault), (2, 1, 0, None));
+    assert_eq!(std::mem::take(&mut *sizes.lock().unwrap()), [2, 1, 1]);
+
+    // Nothing answers in time: the model is unavailable, and everything is asked again later.
+    say("The saga of the cellar.");
+    say("The saga of the attic.");
+    say("Somebody came by.");
+    let read = extract_with_model(&engine, &me(), &all).unwrap();
+    assert_eq!((read.sources, read.given_up.len(), read.waiting), (0, 0, 3));
+    assert_eq!(read.fault.as_deref(), Some("no answer in time"));
 }

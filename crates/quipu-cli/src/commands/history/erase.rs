@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use quipu_core::id::Seq;
 use quipu_engine::erase::{EraseTarget, KeyErasure};
+use quipu_engine::versions::When;
 use quipu_engine::{
     Announced, Announcement, ErasurePreview, Error, MemoryRef, Result, announce_deletion, announce_erasure,
 };
@@ -39,7 +40,7 @@ pub(super) fn erase(context: &CommandContext<'_>, args: &EraseArgs) -> Result<()
     if args.everything {
         return erase_everything(context, args);
     }
-    let targets = args.targets.iter().map(|target| target.parse()).collect::<Result<Vec<EraseTarget>>>()?;
+    let targets = args.targets.iter().map(|target| parsed(context, target)).collect::<Result<Vec<EraseTarget>>>()?;
     if args.dry_run || (!context.yes && std::io::stdin().is_terminal()) {
         let preview = quipu_engine::preview_erase(&context.engine, &context.user, &targets)?;
         if args.dry_run {
@@ -93,6 +94,15 @@ pub(super) fn erase(context: &CommandContext<'_>, args: &EraseArgs) -> Result<()
         None => "earlier backups still have it",
     });
     Ok(())
+}
+
+/// Parses a target: besides what [`EraseTarget`] parses, the beginning of an item's id, or the id it was imported with.
+fn parsed(context: &CommandContext<'_>, target: &str) -> Result<EraseTarget> {
+    target.parse().or_else(|invalid| match quipu_engine::get(&context.engine, &context.user, target, When::Now) {
+        Ok(item) => Ok(EraseTarget::Item(item.id)),
+        Err(Error::NotFound(_)) => Err(invalid),
+        Err(error) => Err(error),
+    })
 }
 
 fn erase_everything(context: &CommandContext<'_>, args: &EraseArgs) -> Result<()> {

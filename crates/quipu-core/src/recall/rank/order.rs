@@ -143,14 +143,20 @@ impl RankContext<'_> {
         }
     }
 
+    /// Orders answers by relevance and time: `by` is added for what was said last, and in proportion for what was said
+    /// earlier.
+    pub(in crate::recall) fn lean(&self, groups: &mut [AnswerGroup], by: f64) {
+        let last = self.memory.sources().len().max(1) as f64;
+        let value =
+            |group: &AnswerGroup| group.standing.relevance + ordinal(group).map_or(0.0, |at| by * at as f64 / last);
+        // Stable: ties keep their order.
+        groups.sort_by(|a, b| value(b).total_cmp(&value(a)));
+    }
+
     /// Spreads answers over the time of the memory: the best of each of [`STRETCHES`] parts, then the second of each,
     /// and so on.
     pub(in crate::recall) fn spread(&self, groups: &mut [AnswerGroup]) {
         let last = self.memory.sources().len().max(1);
-        let ordinal = |group: &AnswerGroup| match &group.lead {
-            GroupLead::Source(hit) => Some(hit.ordinal as usize),
-            GroupLead::Derived(hit) => hit.witness.map(|ordinal| ordinal as usize),
-        };
         let stretch = |group: &AnswerGroup| ordinal(group).map_or(0, |at| (at * STRETCHES / last).min(STRETCHES - 1));
         let mut met = [0usize; STRETCHES];
         let mut keyed: Vec<(usize, AnswerGroup)> = Vec::with_capacity(groups.len());
@@ -269,6 +275,14 @@ impl RankContext<'_> {
             }
             GroupLead::Derived(hit) => about_item(self.memory, hit.id, hit.witness),
         }
+    }
+}
+
+/// Position of the source of an answer.
+fn ordinal(group: &AnswerGroup) -> Option<usize> {
+    match &group.lead {
+        GroupLead::Source(hit) => Some(hit.ordinal as usize),
+        GroupLead::Derived(hit) => hit.witness.map(|ordinal| ordinal as usize),
     }
 }
 

@@ -140,8 +140,9 @@ impl DecisionContext<'_> {
             last.is_some_and(|last| last.id != fact.id)
         };
         let counts = |fact: &&Fact| {
+            let has_begun = !fact.is_active() || fact.valid_from <= Some(self.now) || !self.has_one(fact);
             let holds = fact.is_active() || again.iter().any(|other| other.id == fact.id);
-            holds && !items.is_hidden(fact.id) && !gives_way(fact)
+            holds && has_begun && !items.is_hidden(fact.id) && !gives_way(fact)
         };
         let value = |fact: &Fact| (fact.core_path.clone(), normal(&fact.object));
         let held: BTreeSet<_> = items.facts().filter(counts).map(value).collect();
@@ -170,6 +171,10 @@ impl DecisionContext<'_> {
             core.put(self.predicates, self.registry, fact);
         }
         work.finish()
+    }
+
+    pub(in crate::reconcile) fn has_one(&self, fact: &Fact) -> bool {
+        self.predicates.get(&fact.predicate).cardinality == Cardinality::One
     }
 
     /// Moves categories that are no longer promoted back to `uncategorized`.
@@ -251,6 +256,12 @@ impl<'a> DecisionBuilder<'a> {
         let fact = self.about(review.about)?;
         let rival = review.against.and_then(|id| self.desk.memory.items().fact(id));
         match (decision, rival) {
+            // What it contradicts holds until it begins.
+            (ReviewDecision::Approved, Some(_)) if self.is_ahead(fact) => self.accept(fact),
+            (ReviewDecision::Edited { text }, Some(_)) if self.is_ahead(fact) => {
+                self.set(fact.id, FactStatus::Corrected, None);
+                self.enter(fact, text, Vec::new(), name);
+            }
             (ReviewDecision::Approved, Some(rival)) => {
                 self.core.take(self.desk.predicates, rival);
                 self.accept(fact);
@@ -271,7 +282,8 @@ impl<'a> DecisionBuilder<'a> {
             (ReviewDecision::Approved, None) => {}
             (ReviewDecision::Declined, None) => {
                 self.core.take(self.desk.predicates, fact);
-                self.set(fact.id, FactStatus::Superseded, Some(self.desk.now));
+                self.set(fact.id, FactStatus::Superseded, Some(self.desk.now).max(fact.valid_from));
+                self.hold_on(fact);
             }
             (ReviewDecision::Edited { text }, None) => {
                 self.core.take(self.desk.predicates, fact);
@@ -289,6 +301,7 @@ impl<'a> DecisionBuilder<'a> {
         if let Some(fact) = self.desk.memory.items().fact(item) {
             self.core.take(self.desk.predicates, fact);
             self.reject(fact);
+            self.hold_on(fact);
         }
         self.drawn.push(DerivedChange::ItemRetracted { item, reason: reason.to_owned() });
     }
@@ -337,8 +350,12 @@ impl<'a> DecisionBuilder<'a> {
             self.drawn.push(DerivedChange::FactChanged(FactChange { status, trust, ..FactChange::of(fact.id) }));
             return;
         }
-        self.make_way(fact);
-        self.core.put(self.desk.predicates, self.desk.registry, fact);
+        if self.is_ahead(fact) {
+            self.hold_until(fact);
+        } else {
+            self.make_way(fact);
+            self.core.put(self.desk.predicates, self.desk.registry, fact);
+        }
         let (status, trust) = (Some(FactStatus::Active), Some(Trust::User));
         let confidence_base = Some(fact.confidence_base.max(BY_HAND));
         self.drawn.push(DerivedChange::FactChanged(FactChange {
@@ -347,6 +364,30 @@ impl<'a> DecisionBuilder<'a> {
             confidence_base,
             ..FactChange::of(fact.id)
         }));
+    }
+
+    /// True for a value that takes the place of another on a day ahead.
+    fn is_ahead(&self, fact: &Fact) -> bool {
+        !fact.single && fact.valid_from > Some(self.desk.now) && self.desk.has_one(fact)
+    }
+
+    /// The present value holds until a value ahead begins.
+    fn hold_until(&mut self, ahead: &Fact) {
+        let is_longer = |held: &&Fact| held.valid_to.is_none_or(|end| Some(end) > ahead.valid_from);
+        let slot = self.desk.memory.items().in_slot(&ahead.slot).filter(|held| held.is_active() && held.id != ahead.id);
+        let change = |held: &Fact| FactChange { valid_to: ahead.valid_from, ..FactChange::of(held.id) };
+        let begun = slot.filter(is_longer).filter(|held| held.valid_from <= ahead.valid_from);
+        self.drawn.extend(begun.map(|held| DerivedChange::FactChanged(change(held))));
+    }
+
+    /// What was to hold until a value ahead begins holds on, because it does not begin.
+    fn hold_on(&mut self, ahead: &Fact) {
+        if !ahead.is_active() || !self.is_ahead(ahead) {
+            return;
+        }
+        let until = |held: &&Fact| held.is_active() && held.id != ahead.id && held.valid_to == ahead.valid_from;
+        let held = self.desk.memory.items().in_slot(&ahead.slot).filter(until);
+        self.drawn.extend(held.map(|held| DerivedChange::FactRestored { fact: held.id }));
     }
 
     /// Another active fact with the same value, if any.
@@ -358,8 +399,14 @@ impl<'a> DecisionBuilder<'a> {
     /// Removes the values that a single-valued fact displaces from the core document.
     pub(in crate::reconcile) fn make_way(&mut self, fact: &Fact) {
         let items = self.desk.memory.items();
-        for held in items.in_slot(&fact.slot).filter(|held| fact.single && held.is_active()) {
+        // It was said of a day ahead, which has come.
+        let has_come = !fact.single && self.desk.has_one(fact);
+        let gives_way = |held: &&Fact| (fact.single || has_come) && held.is_active() && held.id != fact.id;
+        for held in items.in_slot(&fact.slot).filter(gives_way) {
             self.core.take(self.desk.predicates, held);
+            if has_come {
+                self.set(held.id, FactStatus::Superseded, fact.valid_from.max(held.valid_from));
+            }
         }
     }
 
@@ -377,14 +424,21 @@ impl<'a> DecisionBuilder<'a> {
             confidence: BY_HAND,
             qualifiers: like.qualifiers.clone(),
         };
-        let fact = self.by_hand(&candidate, name);
+        let mut fact = self.by_hand(&candidate, name);
+        fact.single &= like.single || candidate.valid_from <= Some(self.desk.now);
         if let Some(held) = self.said_already(&fact.slot, object, like.id) {
             // A second fact would duplicate it.
             ends.into_iter().for_each(|id| self.set(id, FactStatus::Corrected, None));
             return self.accept(held);
         }
-        self.make_way(&fact);
-        self.core.put(self.desk.predicates, self.desk.registry, &fact);
+        let ends = if self.is_ahead(&fact) {
+            self.hold_until(&fact);
+            ends.into_iter().chain([like.id]).collect()
+        } else {
+            self.make_way(&fact);
+            self.core.put(self.desk.predicates, self.desk.registry, &fact);
+            ends
+        };
         self.drawn.push(DerivedChange::FactAsserted { fact: Box::new(fact), ends, corrects: true });
     }
 

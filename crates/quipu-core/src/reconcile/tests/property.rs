@@ -9,6 +9,7 @@ use crate::event::SourceKind;
 use crate::extract::{Extraction, FactCandidate, Stance, USER};
 use crate::item::{Fact, ReviewDecision};
 use crate::memory::Memory;
+use crate::predicate::Cardinality;
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -35,6 +36,11 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn date(day: u8) -> String {
     format!("2024-{:02}-{:02}", day / 28 % 12 + 1, day % 28 + 1)
+}
+
+/// The day of the world's present, as [`date`] takes it.
+fn passed(world: &World) -> u8 {
+    (0..120).rfind(|day| super::world::day(&date(*day)) <= world.now).unwrap_or(0)
 }
 
 fn take(world: &mut World, step: &Step) {
@@ -81,7 +87,8 @@ fn check(world: &World) {
     for fact in items.facts() {
         assert!(!fact.evidence.is_empty() || fact.source == SourceKind::UserEdited, "no evidence: {fact:?}");
         if fact.single && fact.is_active() {
-            let active = items.in_slot(&fact.slot).filter(|other| other.is_active()).count();
+            let has_begun = |other: &&Fact| other.valid_from <= Some(world.now) || other.id == fact.id;
+            let active = items.in_slot(&fact.slot).filter(|other| other.is_active()).filter(has_begun).count();
             assert_eq!(active, 1, "several values of {}", fact.slot);
         }
         if let (Some(from), Some(to)) = (fact.valid_from, fact.valid_to) {
@@ -94,11 +101,14 @@ fn check(world: &World) {
     assert!(copy == world.memory, "a snapshot reads back as something else");
 }
 
-/// The core document contains exactly the active facts about the user.
+/// The core document contains exactly the active facts about the user, without values that replace another on a day
+/// ahead.
 fn agrees(world: &World) {
     let mut rebuilt = super::super::core_map::Draft::of(&serde_json::json!({}), world.memory.schema());
-    let mut active: Vec<&Fact> =
-        world.memory.items().facts().filter(|fact| fact.is_active() && fact.subject == USER).collect();
+    let has_one = |fact: &Fact| world.predicates.get(&fact.predicate).cardinality == Cardinality::One;
+    let has_begun = |fact: &&Fact| fact.valid_from <= Some(world.now) || !has_one(fact);
+    let active = world.memory.items().facts().filter(|fact| fact.is_active() && fact.subject == USER);
+    let mut active: Vec<&Fact> = active.filter(has_begun).collect();
     active.sort_by_key(|fact| fact.id.bits);
     for fact in &active {
         assert!(rebuilt.put(&world.predicates, &world.registry, fact), "{fact:?}");
@@ -133,6 +143,25 @@ proptest! {
         let mut world = World::new();
         for step in &steps {
             take(&mut world, step);
+            check(&world);
+        }
+    }
+
+    /// As they are said, so that some begin on a day ahead.
+    #[test]
+    fn facts_stay_sound_as_time_goes_on(steps in proptest::collection::vec(step(), 1..30)) {
+        let mut world = World::new();
+        world.now = super::world::day("2024-01-01");
+        for mut step in steps {
+            if let Step::Says { day, since, stance, .. } = &mut step {
+                world.now = world.now.max(super::world::day(&date(*day)));
+                *day = passed(&world);
+                if [2, 3].contains(stance) {
+                    // What held once or has ended began before it was said.
+                    *since = since.map(|since| since.min(*day));
+                }
+            }
+            take(&mut world, &step);
             check(&world);
         }
     }

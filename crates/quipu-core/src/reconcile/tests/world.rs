@@ -21,6 +21,8 @@ pub(super) struct World {
     pub(super) predicates: Predicates,
     pub(super) registry: Registry,
     pub(super) policy: Policy,
+    /// The time of decisions.
+    pub(super) now: Timestamp,
     next: u64,
 }
 
@@ -51,6 +53,7 @@ impl World {
             predicates: Predicates::default_registry(),
             registry: Registry::default_registry(),
             policy: Policy::default(),
+            now: day("2026-01-01"),
             next: 1,
         }
     }
@@ -104,7 +107,7 @@ impl World {
                 source: id,
                 reading: Reading::of_user(text, said_at),
                 standing: OutcomeKind { kind, trust: kind.trust() },
-                now: day("2026-01-01"),
+                now: self.now,
                 shown: &|_| false,
                 nearest: &|_| None,
             };
@@ -140,7 +143,7 @@ impl World {
             memory: &self.memory,
             predicates: &self.predicates,
             registry: &self.registry,
-            now: day("2026-01-01"),
+            now: self.now,
         };
         let done = act(&desk, &mut |kind| {
             next += 1;

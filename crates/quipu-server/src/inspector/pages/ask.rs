@@ -145,6 +145,7 @@ fn advice(error: &ModelError) -> &'static str {
         ModelError::Unavailable { .. } => {
             "Ask again in a moment. `quipu doctor` checks whether the model can be reached."
         }
+        ModelError::TooSlow(_) => "Ask something narrower, or raise deadline_ms in [models.chat] of config.toml.",
         ModelError::Refused(_) => "Ask in other words.",
         ModelError::Malformed(_) | ModelError::Truncated { .. } => "Ask something narrower, or ask again.",
         ModelError::Unauthorised(_) => {

@@ -21,7 +21,10 @@ mod tasks;
 mod timeline;
 mod topics;
 
-use super::frame::Page;
+use quipu_engine::ports::Scope;
+
+use super::frame::{Page, PageContext, PageResult};
+use crate::http::Fault;
 
 /// All pages.
 pub(super) fn all() -> Vec<Page> {
@@ -50,8 +53,17 @@ pub(super) fn all() -> Vec<Page> {
         admin::server::pages(),
         admin::calibration::pages(),
         admin::keys::pages(),
+        vec![Page::get("/ui", Scope::Read, front), Page::get("/ui/{*rest}", Scope::Read, unknown)],
     ]
     .into_iter()
     .flatten()
     .collect()
+}
+
+fn front(_: &PageContext<'_>) -> Result<PageResult, Fault> {
+    Ok(PageResult::See("/".to_owned()))
+}
+
+fn unknown(_: &PageContext<'_>) -> Result<PageResult, Fault> {
+    Err(Fault::not_found("there is no such page"))
 }

@@ -12,6 +12,9 @@ use super::super::shown;
 use super::item::{Quoted, quoted};
 use crate::http::Fault;
 
+/// Sent back in place of a statement that gives way, where nothing does.
+const NO_RIVAL: &str = "-";
+
 /// Cards on a page.
 const CARDS: usize = 20;
 
@@ -31,6 +34,8 @@ struct Card {
     since: String,
     proposed: String,
     against: Option<String>,
+    /// The statement that gives way, sent back with the decision.
+    rival: String,
     about: Option<String>,
     /// The initial text of the edit field: the proposed value.
     edit: String,
@@ -84,6 +89,7 @@ fn card(desk: &PageContext<'_>, user: &quipu_core::id::UserId, one: &Waiting) ->
         proposer: shown::actor(review.proposer),
         since: shown::maybe_day(review.opened_at),
         against: one.rival.clone().or_else(|| by_hand.as_ref().filter(|_| !is_own).map(|_| one.text.clone())),
+        rival: rival(one),
         about: (!is_own).then(|| review.about.to_string()),
         edit: name.or(by_hand).or(object).unwrap_or_else(|| one.text.clone()),
         quotes: one.quotes.iter().take(3).map(|(id, words)| quoted(desk, user, *id, words)).collect(),
@@ -105,6 +111,11 @@ fn card(desk: &PageContext<'_>, user: &quipu_core::id::UserId, one: &Waiting) ->
     }
 }
 
+/// What gives way, as the forms of a card send it back.
+fn rival(one: &Waiting) -> String {
+    one.rival.clone().unwrap_or_else(|| NO_RIVAL.to_owned())
+}
+
 fn text(value: &serde_json::Value, name: &str) -> String {
     shown::maybe_value(value.get(name))
 }
@@ -122,6 +133,7 @@ fn review(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
 
 fn decide(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let (user, id) = (desk.user()?, desk.part("review_id")?);
+    let shown_against = desk.sent.get("against");
     // After a decision the user stays at the same position of the queue.
     let back = |seq: u64, review: &str| {
         let after = desk.sent.get("after").map(|after| format!("&after={}", encoded(after))).unwrap_or_default();
@@ -139,6 +151,14 @@ fn decide(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
         }
         other => return Err(Fault::invalid(format!("{other:?} is not a decision"))),
     };
+    let open = || Ok::<_, Fault>(quipu_engine::reviews(desk.engine, &user, false)?);
+    let now = if shown_against.is_some() { open()? } else { Vec::new() };
+    let now = now.iter().find(|one| one.review.id.to_string() == id).map(rival);
+    if let Some(now) = now.filter(|now| shown_against != Some(now.as_str())) {
+        let holds = if now == NO_RIVAL { "nothing that contradicts it" } else { &now };
+        let text = format!("memory has changed since this page was shown. What holds now: {holds}. Look at it again");
+        return Err(Fault::from(quipu_engine::Error::Refused(text)));
+    }
     let receipt = decide_review(desk.engine, &user, id, &decision, Actor::User, desk.sent.get("rationale"))?;
     Ok(back(receipt.seq, &format!("&review={id}")))
 }

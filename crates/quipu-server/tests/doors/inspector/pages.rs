@@ -198,6 +198,41 @@ async fn what_waits_is_decided_and_taken_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_decision_replaces_only_what_was_shown() {
+    let rig = rig().await;
+    rig.told("ines", "I live in Porto.").await;
+    rig.claims("ines", r#"{"facts": [{"predicate": "lives_in", "object": "Lyon"}]}"#, SourceKind::ToolOutput);
+    let id = reviews(&rig.engine, &user("ines"), false).unwrap()[0].review.id.to_string();
+    let shown = rig.page("/ui/u/ines/review", &[]).await.html();
+    assert!(shown.contains("name=\"against\" value=\"User lives in Porto\""), "{shown}");
+    rig.told("ines", "I moved to Vienna.").await;
+    let token = rig.token(&[]).await;
+    let path = format!("/ui/u/ines/review/{id}");
+    let approve = async |against: &str| {
+        rig.form(&path, &[OWN], &[("token", token.as_str()), ("action", "approve"), ("against", against)]).await
+    };
+    let refused = approve("User lives in Porto").await;
+    assert_eq!(refused.status, 422);
+    assert!(refused.text().contains("What holds now: User lives in Vienna"), "{}", refused.text());
+    assert_eq!(rig.holds("ines", "lives_in"), ["Vienna"]);
+    for page in ["/ui/u/ines/review", "/ui/u/ines/conflicts"] {
+        let page = rig.page(page, &[]).await.html();
+        assert!(page.contains("Vienna") && page.contains("Lyon") && !page.contains("Porto"), "{page}");
+    }
+    approve("User lives in Vienna").await.sent_to();
+    assert_eq!(rig.holds("ines", "lives_in"), ["Lyon"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_address_is_answered_with_a_page() {
+    let rig = rig().await;
+    let missing = rig.page("/ui/u/ines/nothing/here", &[]).await;
+    assert_eq!(missing.status, 404);
+    assert!(missing.text().contains("there is no such page") && missing.text().contains("<h1>"), "{}", missing.text());
+    assert_eq!(rig.page("/ui", &[]).await.sent_to(), "/");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_queue_has_pages_and_deciding_stays_on_one() {
     let rig = rig().await;
     for n in 0..25 {
