@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 
 use super::DecisionDraft;
-use super::facts::{Claim, outcome};
+use super::claim::{Claim, outcome};
 use crate::extract::Stance;
 use crate::item::{DerivedChange, Fact, FactChange, FactStatus, FactType};
 use crate::predicate::Cardinality;
@@ -15,12 +15,12 @@ impl DecisionDraft<'_> {
     /// True if the claim is about a state that has not begun.
     pub(super) fn is_ahead(&self, claim: &Claim<'_>) -> bool {
         let is_state = !matches!(claim.predicate.fact_type, FactType::Event | FactType::Commitment);
-        is_state && claim.is_single() && claim.candidate.valid_from > Some(self.case.now)
+        is_state && claim.is_single() && claim.candidate.valid_from > Some(self.case.present())
     }
 
     /// True if a fact of a slot with one value has not begun.
     pub(super) fn has_not_begun(&self, fact: &Fact) -> bool {
-        fact.valid_from > Some(self.case.now)
+        fact.valid_from > Some(self.case.present())
     }
 
     /// Records a value that begins on a day ahead.
@@ -89,7 +89,7 @@ impl DecisionDraft<'_> {
 
     /// Lets the values whose day has come take the place of those that held until then.
     pub(super) fn begin_due(&mut self) {
-        let (now, items) = (Some(self.case.now), self.view.items());
+        let (now, items) = (Some(self.case.present()), self.view.items());
         let is_due = |fact: &&Fact| {
             fact.is_active() && !fact.single && fact.valid_from <= now && fact.valid_from > fact.first_seen
         };

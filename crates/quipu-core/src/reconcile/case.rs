@@ -41,6 +41,11 @@ impl ReconcileInput<'_> {
         self.reading.said_at.unwrap_or(self.now)
     }
 
+    /// The time of the decision, or that of the words if a clock is wrong.
+    pub(super) fn present(&self) -> Timestamp {
+        self.now.max(self.said_at())
+    }
+
     pub(super) fn evidence(&self, span: &std::ops::Range<usize>) -> Evidence {
         let place = |byte: usize| u32::try_from(byte).unwrap_or(u32::MAX);
         Evidence { source: self.source, start: place(span.start), end: place(span.end) }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::DecisionDraft;
-use super::facts::{Claim, outcome, slot_name};
+use super::claim::{Claim, outcome, slot_name};
 use super::gate::Verdict;
 use super::same::same_value;
 use crate::extract::{REMARK, USER};

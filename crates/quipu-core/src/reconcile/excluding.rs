@@ -2,7 +2,7 @@
 //! newer claim ends the older fact, or a review is opened.
 
 use super::DecisionDraft;
-use super::facts::{Claim, slot_name};
+use super::claim::{Claim, slot_name};
 use super::gate::Verdict;
 use super::same::same_value;
 use crate::item::Fact;

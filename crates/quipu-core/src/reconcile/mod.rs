@@ -6,6 +6,7 @@
 mod ahead;
 mod by_hand;
 mod case;
+mod claim;
 mod core_map;
 mod ending;
 mod excluding;
@@ -41,7 +42,7 @@ pub use by_hand::proposing::ProposedAction;
 pub use by_hand::restoring::SkippedEvent;
 pub use by_hand::rewording::Reworded;
 pub use case::{Policy, ReconcileInput};
-pub use facts::slot_of;
+pub use claim::slot_of;
 
 use view::View;
 

@@ -1,7 +1,7 @@
 //! Claims of a language model, which name the facts they change, and corrections of misread facts.
 
 use super::DecisionDraft;
-use super::facts::{Claim, outcome, slot_of};
+use super::claim::{Claim, outcome, slot_of};
 use super::gate::{self, Verdict};
 use super::same::same_value;
 use crate::event::Trust;
@@ -84,7 +84,7 @@ impl DecisionDraft<'_> {
         let target = told.target.and_then(|id| self.view.fact(id));
         let slot = slot_of(predicate, candidate);
         let held = self.view.in_slot(&slot);
-        let claim = Claim { candidate, predicate, evidence, slot, held, told: Some(told), now: case.now };
+        let claim = Claim { candidate, predicate, evidence, slot, held, told: Some(told), now: case.present() };
         let read_before = |fact: &Fact| fact.evidence.iter().any(|place| place.source == evidence.source);
         match target {
             // The source was read before; that effect has already been applied.

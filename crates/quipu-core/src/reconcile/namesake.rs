@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::DecisionDraft;
-use super::facts::slot_name;
+use super::claim::slot_name;
 use super::same::same_value;
 use crate::extract::{FactCandidate, USER};
 use crate::id::Seq;

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::facts::{Claim, outcome, waits};
+use super::claim::{Claim, outcome, waits};
 use super::gate::Verdict;
 use super::same::same_value;
 use super::{DecisionDraft, ground};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 
 use super::DecisionDraft;
-use super::facts::{Claim, outcome};
+use super::claim::{Claim, outcome};
 use super::gate::{self, Verdict};
 use super::tasks::contained;
 use crate::event::Trust;
@@ -244,7 +244,7 @@ impl DecisionDraft<'_> {
         let predicate = self.case.predicates.get(&candidate.predicate);
         let evidence = self.case.evidence(&candidate.span);
         let (slot, held) = (target.slot.clone(), vec![target.clone()]);
-        Claim { candidate, predicate, evidence, slot, held, told: None, now: self.case.now }
+        Claim { candidate, predicate, evidence, slot, held, told: None, now: self.case.present() }
     }
 
     /// The active facts named by a noun; empty if it names too many.

@@ -130,7 +130,10 @@ impl<'a> View<'a> {
                 }
                 self.facts.insert(fact.id, (**fact).clone());
             }
-            DerivedChange::FactSeen { fact, evidence, .. } => self.change(*fact, |held| held.evidence.push(*evidence)),
+            DerivedChange::FactSeen { fact, evidence, at } => self.change(*fact, |held| {
+                held.evidence.push(*evidence);
+                held.last_seen = held.last_seen.max(*at);
+            }),
             DerivedChange::FactChanged(change) => {
                 if change.status == Some(FactStatus::Active) {
                     self.make_way(change.fact);

@@ -212,7 +212,7 @@ mod tests {
             ("what is my sister called?", QuestionForm { name: true, ..none }),
             ("How many people work for Ines?", QuestionForm { number: true, ..none }),
             ("where did i work before the bakery", QuestionForm { past: true, name: true, earliest: true, ..none }),
-            ("What does Gravy weigh these days?", QuestionForm { number: true, latest: true, ..none }),
+            ("What does Gravy weigh these days?", QuestionForm { latest: true, ..none }),
             ("what day did the inspection end up being", QuestionForm { past: true, latest: true, ..none }),
             (
                 "Which book did you recommend for the train?",

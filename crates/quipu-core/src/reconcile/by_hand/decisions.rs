@@ -18,8 +18,8 @@ use crate::item::{
 };
 use crate::memory::Memory;
 use crate::predicate::{Cardinality, Predicates, normal};
+use crate::reconcile::claim::slot_of;
 use crate::reconcile::core_map::{self, Draft};
-use crate::reconcile::facts::slot_of;
 use crate::reconcile::same::same_value;
 use crate::refusal::Refusal;
 
@@ -404,7 +404,8 @@ impl<'a> DecisionBuilder<'a> {
         let gives_way = |held: &&Fact| (fact.single || has_come) && held.is_active() && held.id != fact.id;
         for held in items.in_slot(&fact.slot).filter(gives_way) {
             self.core.take(self.desk.predicates, held);
-            if has_come {
+            let is_ahead = self.is_ahead(held);
+            if has_come || (held.begins_after(fact) && !is_ahead) {
                 self.set(held.id, FactStatus::Superseded, fact.valid_from.max(held.valid_from));
             }
         }
