@@ -158,6 +158,12 @@ impl Fact {
         !self.single && self.valid_from > other.began().max(other.last_seen)
     }
 
+    /// True for a state that began, or begins, after it was said, and that does not hold the one value of its slot.
+    pub(crate) fn was_ahead(&self) -> bool {
+        let is_state = !matches!(self.fact_type, FactType::Event | FactType::Commitment);
+        is_state && !self.single && self.valid_from > self.first_seen
+    }
+
     /// Start of validity, or else the time it was first said.
     pub fn began(&self) -> Option<Timestamp> {
         self.valid_from.or(self.first_seen)

@@ -113,6 +113,7 @@ impl Items {
         }
         self.displace_slot(&fact, corrects);
         self.slots.entry(fact.slot.clone()).or_default().insert(fact.id);
+        self.note_ahead(&fact);
         let (id, quoted) = (fact.id, quotes(&fact).collect::<Vec<_>>());
         if let Some(replaced) = self.facts.insert(id, fact) {
             for pair in quotes(&replaced) {
@@ -164,7 +165,12 @@ impl Items {
         fact.user_fact_score = change.user_fact_score.or(fact.user_fact_score);
         change.evidence.into_iter().for_each(|at| add_evidence(&mut fact.evidence, at));
         self.quoting.extend(quotes(fact));
+        if change.valid_from.is_some() {
+            let changed = fact.clone();
+            self.note_ahead(&changed);
+        }
         let Some(status) = change.status else { return };
+        let Some(fact) = self.facts.get_mut(&change.fact) else { return };
         fact.status = status;
         if status == FactStatus::Superseded && is_free {
             // This change ends it.
@@ -174,6 +180,14 @@ impl Items {
             fact.superseded_by = None;
             let fact = fact.clone();
             self.displace_slot(&fact, false);
+        }
+    }
+
+    fn note_ahead(&mut self, fact: &Fact) {
+        if fact.was_ahead() {
+            self.ahead.insert(fact.id);
+        } else {
+            self.ahead.remove(&fact.id);
         }
     }
 

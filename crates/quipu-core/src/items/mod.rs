@@ -55,6 +55,9 @@ pub struct Items {
     /// The sources in the evidence of facts, each with the fact.
     #[serde(skip)]
     quoting: BTreeSet<(ItemId, ItemId)>,
+    /// Facts about a state that began, or begins, after it was said.
+    #[serde(skip)]
+    ahead: BTreeSet<ItemId>,
 }
 
 impl Items {
@@ -78,6 +81,11 @@ impl Items {
         let first = format!("{subject}|");
         let slots = self.slots.range(first.clone()..).take_while(move |(slot, _)| slot.starts_with(&first));
         slots.flat_map(|(_, ids)| ids).filter_map(|id| self.facts.get(id))
+    }
+
+    /// The facts about a state that was said to begin on a later day and do not hold the one value of their slot, by id.
+    pub fn ahead(&self) -> impl Iterator<Item = &Fact> {
+        self.ahead.iter().filter_map(|id| self.facts.get(id))
     }
 
     /// The facts of a slot, by id.
@@ -307,6 +315,7 @@ impl Items {
             self.slots.entry(fact.slot.clone()).or_default().insert(fact.id);
         }
         self.quoting = self.facts.values().flat_map(quotes).collect();
+        self.ahead = self.facts.values().filter(|fact| fact.was_ahead()).map(|fact| fact.id).collect();
         self.undecided.clear();
         for review in self.reviews.values().filter(|review| review.decided.is_none()) {
             self.undecided.entry(review.about).or_default().insert(review.id);

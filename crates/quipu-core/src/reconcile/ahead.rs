@@ -90,12 +90,10 @@ impl DecisionDraft<'_> {
     /// Lets the values whose day has come take the place of those that held until then.
     pub(super) fn begin_due(&mut self) {
         let (now, items) = (Some(self.case.present()), self.view.items());
-        let is_due = |fact: &&Fact| {
-            fact.is_active() && !fact.single && fact.valid_from <= now && fact.valid_from > fact.first_seen
-        };
+        let is_due = |fact: &&Fact| fact.is_active() && fact.valid_from <= now;
         let has_one = |fact: &&Fact| self.case.predicates.get(&fact.predicate).cardinality == Cardinality::One;
         let due: Vec<Fact> =
-            items.facts().filter(is_due).filter(has_one).filter(|fact| !items.is_hidden(fact.id)).cloned().collect();
+            items.ahead().filter(is_due).filter(has_one).filter(|fact| !items.is_hidden(fact.id)).cloned().collect();
         for fact in due {
             let others =
                 self.view.in_slot(&fact.slot).into_iter().filter(|held| held.is_active() && held.id != fact.id);

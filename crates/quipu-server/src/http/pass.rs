@@ -239,3 +239,22 @@ async fn pass(
     let (head, ()) = head(&answer, &told).into_parts();
     Ok(Response::from_parts(head, unread(answer)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_without_an_upstream_is_told_why() {
+        for (model, body, status, said) in [
+            (Some("gpt-9"), "{\"model\": \"gpt-9\"}", 404, "for the model \"gpt-9\""),
+            (None, "{\"messages\": []}", 404, "for requests that name no `model`"),
+            (None, "", 404, "for requests that name no `model`"),
+            (None, "{\"model\": ", 400, "the body is not JSON"),
+        ] {
+            let fault = no_upstream(Wire::OpenAi, model, body.as_bytes());
+            assert_eq!(fault.status.as_u16(), status, "{body}");
+            assert!(fault.message().contains(said), "{}", fault.message());
+        }
+    }
+}

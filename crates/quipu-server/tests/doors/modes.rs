@@ -47,6 +47,8 @@ async fn what_is_not_understood_in_our_own_headers_is_refused_and_goes_nowhere()
         ("x-memory-max-tokens", "1000000000"),
         ("x-memory-as-of", "whenever"),
         ("x-memory-user", "../ines"),
+        ("x-memory-min-version", "3"),
+        ("x-memory-max-staleness-ms", "500"),
     ] {
         let answer = rig.chat(&[header], &body).await;
         assert_eq!(answer.status, 400, "{header:?}");
