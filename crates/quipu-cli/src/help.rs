@@ -33,6 +33,11 @@ pub(crate) fn parse() -> Result<Cli, clap::Error> {
     if typed.len() == 1 && is_first_start() {
         typed.push("init".into());
     }
+    // `quipu help add` is `quipu add --help`.
+    if typed.get(1).is_some_and(|word| word == "help") {
+        typed.remove(1);
+        typed.push("--help".into());
+    }
     let mut matches = command.try_get_matches_from_mut(typed)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }

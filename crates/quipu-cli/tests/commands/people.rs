@@ -137,6 +137,55 @@ fn a_session_is_an_option_of_the_commands_that_obey_it() {
 }
 
 #[test]
+fn what_is_to_end_has_not_ended() {
+    let day = "2026-11-30";
+    let after = |before: &str, said: &str| {
+        let place = Place::new("");
+        say(&place, &[("2026-06-01", before), (day, said)]);
+        check(&place, &["facts", "--all"], 0, &[])
+    };
+    for (before, said, holds) in [
+        // At a time that is no date, it holds without an end.
+        ("I take metformin.", "I'm coming off metformin in the new year", "User takes metformin  "),
+        ("I play tennis.", "I'm quitting tennis after Christmas", "tennis  "),
+        // A month or a day without a year is ahead.
+        ("I work at Tesco.", "My contract at Tesco ends in March", "User works at Tesco · until 2027-03"),
+        ("I play tennis.", "I'm quitting tennis next month", "until 2026-12"),
+    ] {
+        let facts = after(before, said);
+        let line = facts.lines().find(|line| line.contains(holds));
+        assert!(line.is_some_and(|line| !line.contains("superseded")), "{said}: {facts}");
+    }
+    // What was never noted holds until the day named.
+    let facts = after("Hello there.", "My last day at Boots is 18 December");
+    let line = facts.lines().find(|line| line.contains("User works at Boots · until 2026-12-18"));
+    assert!(line.is_some_and(|line| !line.contains("superseded")), "{facts}");
+    // And what was so once ends nothing that is to end later.
+    let place = Place::new("");
+    say(
+        &place,
+        &[
+            ("2026-06-01", "I work at Tesco."),
+            (day, "My last day at Tesco is 18 December"),
+            (day, "I used to work at Boots."),
+        ],
+    );
+    check(&place, &["facts"], 0, &["User works at Tesco · until 2026-12-18  "]);
+    // Somebody else's job is not the user's.
+    let facts = after("Hello there.", "We're moving to Lisbon in February, Camila got a job at Farfetch");
+    assert!(!facts.contains("User works at Farfetch"), "{facts}");
+}
+
+#[test]
+fn help_is_asked_for_in_either_way() {
+    let place = Place::new("");
+    let all = check(&place, &["help"], 0, &["Remember:", "recall"]);
+    assert_eq!(all, check(&place, &["--help"], 0, &[]));
+    assert_eq!(check(&place, &["help", "add"], 0, &["Record a message"]), check(&place, &["add", "--help"], 0, &[]));
+    check(&place, &["help", "nonsense"], 2, &["nonsense"]);
+}
+
+#[test]
 fn what_begins_on_a_day_ahead_ends_nothing_before() {
     let place = Place::new("");
     check(&place, &["add", "I work at Mercy Hospital."], 0, &[]);

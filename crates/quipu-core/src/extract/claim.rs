@@ -46,6 +46,10 @@ pub(super) struct Clause<'a> {
     pub(super) casual: bool,
     /// True if the clause describes an arrangement, so that its date is in the future.
     pub(super) is_arranged: bool,
+    /// True if it tells of a change that has not happened, so that its date is in the future.
+    pub(super) is_intended: bool,
+    /// True if it tells of such a change at a time that is no date: "after Christmas".
+    pub(super) is_put_off: bool,
 }
 
 /// A match of a rule in a clause.
@@ -117,7 +121,8 @@ impl Clause<'_> {
         let mut fitting = self.times.iter().filter(|named| roles.contains(&named.role) && !named.lasts && !named.vague);
         fitting.find_map(|named| {
             let is_arranged = self.is_arranged && named.role == Role::At && named.names_a_day();
-            Some((named, named.start(self.said_at, ahead || is_arranged)?))
+            let is_intended = self.is_intended && !matches!(named.role, Role::Since);
+            Some((named, named.start(self.said_at, ahead || is_arranged || is_intended)?))
         })
     }
 
@@ -146,8 +151,9 @@ impl LanguageRules {
             Some(often) => times.into_iter().filter(|named| !often.range.contains(&(named.range.end - 1))).collect(),
             None => times,
         };
-        let is_arranged = self.when.is_arranged(words);
-        Clause { text: words, span, said_at, times, often, casual, is_arranged }
+        let (is_arranged, is_intended) = (self.when.is_arranged(words), self.when.is_intended(words));
+        let is_put_off = is_intended && times.is_empty() && self.when.is_someday(words);
+        Clause { text: words, span, said_at, times, often, casual, is_arranged, is_intended, is_put_off }
     }
 
     /// The day ahead that follows a clause and says nothing else: "they want me earlier, monday 23rd 10am". With `within`
@@ -209,6 +215,10 @@ impl LanguageRules {
         for object in self.objects_of(clause, found) {
             let Some(predicate) = self.predicate(found, &predicate, &object) else { continue };
             let (valid_from, valid_to) = stretch(clause, found, &stance);
+            let changes = matches!(stance, Stance::Ended | Stance::Changed | Stance::Denied);
+            if changes && clause.is_put_off {
+                continue;
+            }
             let mut qualifiers = self.qualifiers(clause, found, &object, &stance);
             let is_from = |named: &NamedTime| named.start(clause.said_at, rule.ahead) == valid_from;
             if valid_from.is_some() && clause.times.iter().any(|named| named.is_a_week() && is_from(named)) {

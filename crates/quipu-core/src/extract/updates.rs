@@ -105,8 +105,16 @@ impl Updates {
                 UpdateKind::Changed => UpdateNews::Instead { not, is, corrects: false },
                 UpdateKind::Corrected => UpdateNews::Instead { not, is, corrects: true },
             };
+            if clause.is_put_off && matches!(rule.news, UpdateKind::Over | UpdateKind::Changed) {
+                continue;
+            }
             let is_moved = news == UpdateNews::Moved;
-            let day = clause.named_day(is_moved).or_else(|| if is_moved { next(what.is_empty()) } else { None });
+            // "The gym is closed, back on the 5th": that day is not its end.
+            let is_end = |day: &Timestamp| is_moved || clause.is_intended || Some(*day) <= clause.said_at;
+            let day = clause
+                .named_day(is_moved)
+                .filter(is_end)
+                .or_else(|| if is_moved { next(what.is_empty()) } else { None });
             if is_moved && day.is_none() {
                 continue;
             }

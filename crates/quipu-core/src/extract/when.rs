@@ -25,6 +25,8 @@ pub(super) struct TimeReader {
     frequencies: AnyOf,
     frequency_values: Vec<Option<String>>,
     arranged: Pattern,
+    intended: Pattern,
+    someday: Pattern,
     numbers: std::collections::BTreeMap<String, String>,
 }
 
@@ -176,6 +178,8 @@ impl TimeReader {
             frequencies: patterns.any("frequencies", &often)?,
             frequency_values: frequencies.iter().map(|often| often.value.clone()).collect(),
             arranged: patterns.one("times.arranged", &words.arranged)?,
+            intended: patterns.one("times.intended", &words.intended)?,
+            someday: patterns.one("times.someday", &words.someday)?,
             numbers,
             words: words.clone(),
         })
@@ -184,6 +188,16 @@ impl TimeReader {
     /// Returns true if a clause describes an arrangement.
     pub(super) fn is_arranged(&self, clause: &str) -> bool {
         self.arranged.is_match(clause)
+    }
+
+    /// Returns true if a clause tells of a change that has not happened: "I'm leaving in March".
+    pub(super) fn is_intended(&self, clause: &str) -> bool {
+        self.intended.is_match(clause)
+    }
+
+    /// Returns true if a clause names a time ahead that is no date: "after Christmas".
+    pub(super) fn is_someday(&self, clause: &str) -> bool {
+        self.someday.is_match(clause)
     }
 
     /// The times a clause names, in order and without overlaps.

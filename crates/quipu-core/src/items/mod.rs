@@ -1,7 +1,7 @@
 //! The derived items of a memory: facts, episodes, tasks, notes, tenets and reviews.
 //!
 //! The fold only applies decisions. It enforces one rule itself, because no order of reverts may violate it: of the
-//! facts in a slot that holds one value, at most one is active.
+//! facts in a slot that holds one value, at most one is active and has begun.
 
 mod apply;
 mod growth;

@@ -50,6 +50,11 @@ impl DecisionDraft<'_> {
             self.open_review(ReviewKind::Conflict, held.id, None, format!("Is this still so: {said}?"), reason);
             return;
         }
+        // Another rule read the day in the same words.
+        let is_told = held.evidence.iter().any(|at| at.source == claim.evidence.source);
+        if when.is_none() && is_told && held.valid_to > Some(self.case.said_at()) {
+            return;
+        }
         let end = Some(when.unwrap_or_else(|| self.case.said_at())).max(held.valid_from);
         if when > Some(self.case.said_at()) && held.valid_from <= Some(self.case.said_at()) {
             // It holds until then.

@@ -2,7 +2,7 @@
 //!
 //! The same value is counted as seen again. A new value of a single-valued predicate ends or corrects the old one, or
 //! is contested if its source is clearly less credible. Older information goes into the history. Two values are never
-//! active at once.
+//! active at once, but for one that begins on a later day (`ahead.rs`).
 
 use jiff::Timestamp;
 

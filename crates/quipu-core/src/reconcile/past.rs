@@ -33,7 +33,7 @@ impl DecisionDraft<'_> {
             if start > own {
                 next = [next, start].into_iter().flatten().min();
                 by = by.filter(|by| by.began() <= start).or(Some(held));
-            } else if start <= own && end > own {
+            } else if start <= own && end > own && !held.is_active() {
                 // The value before it had ended by then, so this one has too.
                 next = [next, end].into_iter().flatten().min();
                 before = Some(held.clone());
@@ -77,6 +77,18 @@ impl DecisionDraft<'_> {
             return self.report.seen.push(outcome(same, "told again, and waits"));
         }
         let mut fact = self.new_fact(claim);
+        let end = candidate.valid_to.or(candidate.valid_from).filter(|end| *end > self.case.said_at());
+        if candidate.stance == Stance::Ended
+            && end.is_some()
+            && *verdict == Verdict::Pass
+            && claim.is_single()
+            && claim.current().is_none()
+        {
+            // "My last day at Boots is 18 December": until then it holds.
+            (fact.valid_from, fact.valid_to) = (None, end);
+            self.put(&fact);
+            return self.assert(fact, Vec::new(), false, "new, and holds until a day ahead");
+        }
         let ended = fact.valid_from.is_some_and(|from| from <= self.case.said_at());
         if candidate.stance == Stance::Ended && fact.valid_to.is_none() && ended {
             // The date is that of an end: "moved over from Katowice in 2005".

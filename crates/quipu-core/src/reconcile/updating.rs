@@ -93,7 +93,7 @@ impl DecisionDraft<'_> {
         for fact in &facts {
             let candidate = candidate_of(fact, update, Stance::Ended);
             let claim = self.claim_about(&candidate, fact);
-            self.close(&claim, fact, update.day.filter(|day| *day <= self.case.said_at()), &Verdict::Pass);
+            self.close(&claim, fact, update.day, &Verdict::Pass);
         }
         !facts.is_empty()
     }

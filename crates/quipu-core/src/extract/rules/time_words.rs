@@ -20,6 +20,10 @@ pub(in crate::extract) struct TimeVocabulary {
     /// Words for arrangements ("booked"): a day without a year beside them is in the future, even with a past-tense
     /// verb.
     pub(in crate::extract) arranged: String,
+    /// Clauses that tell of a change that has not happened.
+    pub(in crate::extract) intended: String,
+    /// Times ahead that are no dates.
+    pub(in crate::extract) someday: String,
 }
 
 /// A calendar unit.
