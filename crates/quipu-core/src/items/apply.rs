@@ -128,11 +128,8 @@ impl Items {
         if !fact.single || !fact.is_active() {
             return;
         }
-        let held: Vec<ItemId> = self
-            .in_slot(&fact.slot)
-            .filter(|held| held.is_active() && !held.begins_after(fact))
-            .map(|held| held.id)
-            .collect();
+        let gives_way = |held: &&Fact| held.is_active() && !held.begins_after(fact);
+        let held: Vec<ItemId> = self.in_slot(&fact.slot).filter(gives_way).map(|held| held.id).collect();
         for other in held {
             self.displace(other, fact, corrects);
         }
