@@ -48,7 +48,7 @@ pub(super) struct Clause<'a> {
     pub(super) is_arranged: bool,
     /// True if it tells of a change that has not happened, so that its date is in the future.
     pub(super) is_intended: bool,
-    /// True if it tells of such a change at a time that is no date: "after Christmas".
+    /// True if it tells of such a change and a time ahead that may be no date: "after Christmas".
     pub(super) is_put_off: bool,
 }
 
@@ -152,7 +152,7 @@ impl LanguageRules {
             None => times,
         };
         let (is_arranged, is_intended) = (self.when.is_arranged(words), self.when.is_intended(words));
-        let is_put_off = is_intended && times.is_empty() && self.when.is_someday(words);
+        let is_put_off = is_intended && self.when.is_someday(words);
         Clause { text: words, span, said_at, times, often, casual, is_arranged, is_intended, is_put_off }
     }
 
@@ -216,7 +216,7 @@ impl LanguageRules {
             let Some(predicate) = self.predicate(found, &predicate, &object) else { continue };
             let (valid_from, valid_to) = stretch(clause, found, &stance);
             let changes = matches!(stance, Stance::Ended | Stance::Changed | Stance::Denied);
-            if changes && clause.is_put_off {
+            if changes && clause.is_put_off && valid_from.is_none() && valid_to.is_none() {
                 continue;
             }
             let mut qualifiers = self.qualifiers(clause, found, &object, &stance);

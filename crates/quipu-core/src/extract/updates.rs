@@ -105,9 +105,6 @@ impl Updates {
                 UpdateKind::Changed => UpdateNews::Instead { not, is, corrects: false },
                 UpdateKind::Corrected => UpdateNews::Instead { not, is, corrects: true },
             };
-            if clause.is_put_off && matches!(rule.news, UpdateKind::Over | UpdateKind::Changed) {
-                continue;
-            }
             let is_moved = news == UpdateNews::Moved;
             // "The gym is closed, back on the 5th": that day is not its end.
             let is_end = |day: &Timestamp| is_moved || clause.is_intended || Some(*day) <= clause.said_at;
@@ -115,7 +112,8 @@ impl Updates {
                 .named_day(is_moved)
                 .filter(is_end)
                 .or_else(|| if is_moved { next(what.is_empty()) } else { None });
-            if is_moved && day.is_none() {
+            let is_change = matches!(rule.news, UpdateKind::Over | UpdateKind::Changed);
+            if day.is_none() && (is_moved || (is_change && clause.is_put_off)) {
                 continue;
             }
             found.push(UpdateCandidate { what, news, span: clause.span.clone(), day, confidence: SURE });

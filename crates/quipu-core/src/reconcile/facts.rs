@@ -158,7 +158,9 @@ impl DecisionDraft<'_> {
             return self.report.seen.push(outcome(same, "said by somebody else too"));
         }
         self.draw(DerivedChange::FactSeen { fact: same.id, evidence: claim.evidence, at });
-        if same.valid_from.is_none() && claim.candidate.valid_from.is_some() && !self.is_ahead(claim) {
+        // It cannot begin after its end.
+        let fits = same.valid_to.is_none_or(|end| claim.candidate.valid_from <= Some(end));
+        if same.valid_from.is_none() && claim.candidate.valid_from.is_some() && fits && !self.is_ahead(claim) {
             self.since(same, claim.candidate.valid_from);
         }
         if !confirmed {
