@@ -248,6 +248,8 @@ impl Items {
             kept.first_seen = [kept.first_seen, first].into_iter().flatten().min();
             evidence.into_iter().for_each(|at| add_evidence(&mut kept.evidence, at));
             self.quoting.extend(quotes(kept));
+            let kept = kept.clone();
+            self.note_ahead(&kept);
         }
     }
 }
