@@ -85,12 +85,7 @@ pub(crate) fn answer<T: DeserializeOwned>(
 ) -> Result<T, ReflectError> {
     let done = match model.complete(request, within) {
         Ok(done) => done.json.unwrap_or_default(),
-        Err(
-            error @ (ModelError::Malformed(_)
-            | ModelError::Refused(_)
-            | ModelError::Truncated { .. }
-            | ModelError::TooSlow(_)),
-        ) => {
+        Err(error @ (ModelError::Malformed(_) | ModelError::Refused(_) | ModelError::Truncated { .. })) => {
             return Err(ReflectError::Malformed(error.to_string()));
         }
         Err(error) => return Err(ReflectError::Unavailable(error.to_string())),

@@ -73,12 +73,9 @@ impl ModelSummarizer {
         };
         match self.model.complete(&request, Duration::MAX) {
             Ok(done) => Ok(done.json.unwrap_or(Value::Null)),
-            Err(
-                error @ (ModelError::Malformed(_)
-                | ModelError::Refused(_)
-                | ModelError::Truncated { .. }
-                | ModelError::TooSlow(_)),
-            ) => Err(SummarizeError::Malformed(error.to_string())),
+            Err(error @ (ModelError::Malformed(_) | ModelError::Refused(_) | ModelError::Truncated { .. })) => {
+                Err(SummarizeError::Malformed(error.to_string()))
+            }
             Err(error) => Err(SummarizeError::Unavailable(error.to_string())),
         }
     }

@@ -22,6 +22,17 @@ pub(super) struct Claim<'a> {
     pub(super) now: Timestamp,
 }
 
+impl<'a> Claim<'a> {
+    /// The same claim with another candidate.
+    pub(super) fn with<'b>(&self, candidate: &'b FactCandidate) -> Claim<'b>
+    where
+        'a: 'b,
+    {
+        let Self { predicate, evidence, told, now, .. } = *self;
+        Claim { candidate, predicate, evidence, slot: self.slot.clone(), held: self.held.clone(), told, now }
+    }
+}
+
 impl Claim<'_> {
     pub(super) fn is_single(&self) -> bool {
         self.predicate.cardinality == Cardinality::One || self.told.is_some_and(|told| told.is_metric)

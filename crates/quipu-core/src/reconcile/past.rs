@@ -6,7 +6,7 @@ use super::claim::{Claim, outcome, waits};
 use super::gate::Verdict;
 use super::same::same_value;
 use super::{DecisionDraft, ground};
-use crate::extract::Stance;
+use crate::extract::{FactCandidate, Stance};
 use crate::item::{DerivedChange, Fact, FactChange, FactStatus, ReviewKind};
 
 /// Greatest age of a change that still counts as news.
@@ -76,19 +76,13 @@ impl DecisionDraft<'_> {
             self.draw(DerivedChange::FactChanged(change));
             return self.report.seen.push(outcome(same, "told again, and waits"));
         }
-        let mut fact = self.new_fact(claim);
         let end = candidate.valid_to.or(candidate.valid_from).filter(|end| *end > self.case.said_at());
-        if candidate.stance == Stance::Ended
-            && end.is_some()
-            && *verdict == Verdict::Pass
-            && claim.is_single()
-            && claim.current().is_none()
-        {
+        if candidate.stance == Stance::Ended && end.is_some() && claim.is_single() && claim.current().is_none() {
             // "My last day at Boots is 18 December": until then it holds.
-            (fact.valid_from, fact.valid_to) = (None, end);
-            self.put(&fact);
-            return self.assert(fact, Vec::new(), false, "new, and holds until a day ahead");
+            let present = FactCandidate { stance: Stance::Holds, valid_from: None, valid_to: end, ..candidate.clone() };
+            return self.claim(&claim.with(&present), verdict);
         }
+        let mut fact = self.new_fact(claim);
         let ended = fact.valid_from.is_some_and(|from| from <= self.case.said_at());
         if candidate.stance == Stance::Ended && fact.valid_to.is_none() && ended {
             // The date is that of an end: "moved over from Katowice in 2005".

@@ -220,12 +220,7 @@ fn reply(model: &RemoteModel, request: &CompletionRequest, (id, step): (&str, St
             (reply.text, reply.json) = (done.text, done.json);
             (reply.input_tokens, reply.output_tokens) = (done.usage.input_tokens, done.usage.output_tokens);
         }
-        Err(
-            fault @ (ModelError::Refused(_)
-            | ModelError::Malformed(_)
-            | ModelError::Truncated { .. }
-            | ModelError::TooSlow(_)),
-        ) => {
+        Err(fault @ (ModelError::Refused(_) | ModelError::Malformed(_) | ModelError::Truncated { .. })) => {
             reply.fault = Some(fault.to_string());
         }
         Err(error) => return Err(Error::Unavailable(format!("{}: {error}", model.id()))),

@@ -43,7 +43,8 @@ impl Ask {
     /// Reads `X-Memory-Mode`, `-Max-Tokens`, `-As-Of` and `-Agent`.
     ///
     /// # Errors
-    /// A message if a header is invalid, or is one that only Quipu's own routes obey: a guess could expose or record what should not be.
+    /// A message if a header is invalid, or is one that only Quipu's own routes obey: a guess could expose or record
+    /// what should not be.
     pub(crate) fn read(headers: &HeaderMap, now: Timestamp) -> Result<Self, String> {
         for name in ["x-memory-min-version", "x-memory-max-staleness-ms"] {
             if headers.contains_key(name) {
