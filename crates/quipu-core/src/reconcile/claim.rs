@@ -54,7 +54,8 @@ impl Claim<'_> {
     /// The active fact with the same value, or else a waiting one.
     pub(super) fn same(&self) -> Option<Fact> {
         let same = |held: &&Fact| same_value(&held.object, &self.candidate.object);
-        let waiting = |held: &&Fact| waits(held) && !held.tells_of_past();
+        let is_over = |held: &Fact| held.tells_of_past() || held.valid_to.is_some_and(|end| end <= self.now);
+        let waiting = |held: &&Fact| waits(held) && !is_over(held);
         let active = self.held.iter().filter(same).find(|held| held.is_active());
         active.or_else(|| self.held.iter().filter(same).find(waiting)).cloned()
     }
