@@ -44,7 +44,7 @@ impl Calls {
     }
 }
 
-/// Runs before `users`, `append`, `controls` and `checkpoint`, with the name of the call. It may block, or return an
+/// Runs before `users`, `append`, `controls`, `checkpoint` and `backup`, with the name of the call. It may block, or return an
 /// error instead of the store's result.
 type BeforeCall = Arc<dyn Fn(&'static str) -> Result<(), StoreError> + Send + Sync>;
 
@@ -61,8 +61,8 @@ impl RecordingStore {
         Self { inner, calls: Calls::default(), before: Arc::new(|_| Ok(())) }
     }
 
-    /// Adds a function that runs before each `users`, `append`, `controls` and `checkpoint`, with the name of the
-    /// call. It may block, to simulate a store that hangs; its error replaces the store's result.
+    /// Adds a function that runs before each `users`, `append`, `controls`, `checkpoint` and `backup`, with the name
+    /// of the call. It may block, to simulate a store that hangs; its error replaces the store's result.
     #[must_use]
     pub fn before(self, before: impl Fn(&'static str) -> Result<(), StoreError> + Send + Sync + 'static) -> Self {
         Self { before: Arc::new(before), ..self }
@@ -259,6 +259,7 @@ impl UserLedger for RecordingLedger {
 
     fn backup(&mut self, to: &Path) -> Result<BackupFile, StoreError> {
         self.calls.note("backup");
+        (self.before)("backup")?;
         self.inner.backup(to)
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use quipu_core::event::NO_HASH;
 use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::Pin;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::memory::checkpoint;
-use crate::ports::StoreError;
+use crate::ports::{Head, StoreError, UserLedger};
 
 /// Content of `manifest.json` in a backup folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,25 +59,38 @@ pub fn backup(engine: &Engine, users: &[UserId], folder: &Path) -> Result<Manife
         checkpoint::checkpoint(engine, &open, true)?;
         let file = format!("{number:04}.quipu");
         let mut writer = open.writer()?;
-        let head = writer.ledger.head()?;
+        let before = writer.ledger.head()?;
         let copy = writer.ledger.backup(&folder.join(&file))?;
-        if copy.head != head {
+        // Another process may have appended before the copy was made, and after it.
+        let original = head_at(writer.ledger.as_mut(), copy.head.seq)?;
+        if copy.head.seq < before.seq || original != Some(copy.head) {
+            let original = original.unwrap_or(before);
             return Err(Error::Corrupt(format!(
                 "the copy of {user} ends at {} ({}), the ledger at {} ({}); the backup is not usable",
-                copy.head.seq, copy.head.hash, head.seq, head.hash
+                copy.head.seq, copy.head.hash, original.seq, original.hash
             )));
         }
         manifest.users.push(BackedUp {
             user_id: user.clone(),
             file,
-            head_seq: head.seq,
-            head_hash: head.hash.to_hex().to_string(),
+            head_seq: copy.head.seq,
+            head_hash: copy.head.hash.to_hex().to_string(),
             bytes: copy.bytes,
         });
     }
     let page = serde_json::to_vec_pretty(&manifest).map_err(|error| Error::Bug(error.to_string()))?;
     write_durably(&folder.join(MANIFEST), &page).map_err(|error| io("cannot write the manifest in", folder, &error))?;
     Ok(manifest)
+}
+
+/// The head that a ledger had when `seq` was its newest event; `None` if it has no such event.
+fn head_at(ledger: &mut dyn UserLedger, seq: Seq) -> Result<Option<Head>> {
+    let mut head = (seq == 0).then_some(Head { seq: 0, hash: NO_HASH });
+    ledger.read(seq..=seq, &mut |event| {
+        head = Some(Head { seq: event.seq, hash: event.hash });
+        false
+    })?;
+    Ok(head)
 }
 
 /// Creates a folder and its missing parents, and makes each name durable.

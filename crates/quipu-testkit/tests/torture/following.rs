@@ -7,6 +7,7 @@ use quipu_engine::{
     ContextOptions, Engine, ListOptions, MemoryRef, RecallOptions, RememberOptions, Result, context, erase, list,
     recall,
 };
+use quipu_testkit::{MemoryStore, RecordingStore, TestEngine};
 
 use crate::said::Word;
 use crate::verb::{Verb, verb};
@@ -108,6 +109,30 @@ fn what_another_engine_has_appended_is_no_difference_of_a_rebuild() {
         }
     });
     assert_eq!(listed(one, "ines").len(), 21);
+}
+
+#[test]
+fn what_another_engine_appends_during_a_backup_is_in_it() {
+    // Given a store in which another engine appends just before a ledger is copied
+    let inner = MemoryStore::new();
+    let other = TestEngine::new(2).engine(Box::new(inner.clone()));
+    let store = RecordingStore::new(Box::new(inner)).before(move |call| {
+        if call == "backup" {
+            // As another process: the order of locks is checked for each thread.
+            std::thread::scope(|scope| scope.spawn(|| says(&other, "ines", "I live in Lyon.")).join()).unwrap();
+        }
+        Ok(())
+    });
+    let engine = quipu_testkit::engine(Box::new(store));
+    says(&engine, "ines", "I live in Porto.");
+    // When a backup is made
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = quipu_engine::backup::backup(&engine, &[user("ines")], &folder.path().join("backup")).unwrap();
+    // Then it has both, and can be restored
+    assert_eq!(manifest.users[0].head_seq, 2);
+    let restored = quipu_testkit::engine(Box::new(MemoryStore::new()));
+    quipu_engine::backup::restore(&restored, &folder.path().join("backup"), None, false).unwrap();
+    assert_eq!(listed(&restored, "ines"), ["I live in Porto.", "I live in Lyon."]);
 }
 
 #[test]
