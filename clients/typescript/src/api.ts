@@ -3008,7 +3008,7 @@ export interface components {
             ][];
             /** @description Why the rules did not decide. */
             reason: string;
-            /** @description The contradicting item, in one line. */
+            /** @description The active statement that would give way if this were approved now, in one line. */
             rival: string | null;
             /** @description The item it is about, in one line. */
             text: string;
