@@ -170,6 +170,10 @@ pub enum UpdateNews {
     Allowed,
     /// A future event is moved to another day.
     Moved,
+    /// What was to begin on a day ahead begins on another, without naming it: "they've put my start back to January".
+    Begins,
+    /// It holds on, although an end had been announced: "I'm staying at Boots after all".
+    Kept,
     /// A part of it was wrong or has changed.
     Instead {
         /// The replaced words.

@@ -212,9 +212,12 @@ impl LanguageRules {
         let rule = &found.rule.text;
         let Some((predicate, stance)) = self.stance(clause, found) else { return Vec::new() };
         let mut facts = Vec::new();
+        let (valid_from, valid_to) = match self.with_own_times(clause, found) {
+            Some(part) => stretch(&part, found, &stance),
+            None => stretch(clause, found, &stance),
+        };
         for object in self.objects_of(clause, found) {
             let Some(predicate) = self.predicate(found, &predicate, &object) else { continue };
-            let (valid_from, valid_to) = stretch(clause, found, &stance);
             let changes = matches!(stance, Stance::Ended | Stance::Changed | Stance::Denied);
             if changes && clause.is_put_off && valid_from.is_none() && valid_to.is_none() {
                 continue;
@@ -237,6 +240,25 @@ impl LanguageRules {
             });
         }
         facts
+    }
+
+    /// The clause with the times that belong to the object, where others are of another part: in "I left Tesco in March
+    /// and joined Lidl in April" only April is of Lidl.
+    fn with_own_times<'t>(&self, clause: &Clause<'t>, found: &Match<'_>) -> Option<Clause<'t>> {
+        if clause.times.len() < 2 {
+            return None;
+        }
+        let object = found.groups.name("object").or_else(|| found.groups.get(0))?.range();
+        let (start, end) = (object.start + found.offset, object.end + found.offset);
+        let joints = self.splitter.joints(clause.text);
+        let is_apart = |named: &NamedTime| {
+            let is_after = |joint: &Range<usize>| end <= joint.start && joint.end <= named.range.start;
+            let is_before = |joint: &Range<usize>| named.range.end <= joint.start && joint.end <= start;
+            joints.iter().any(|joint| is_after(joint) || is_before(joint))
+        };
+        let (others, own): (Vec<NamedTime>, Vec<NamedTime>) = clause.times.iter().cloned().partition(is_apart);
+        let is_some = !own.is_empty() && !others.is_empty();
+        is_some.then(|| Clause { times: own, span: clause.span.clone(), often: clause.often.clone(), ..*clause })
     }
 
     fn objects_of(&self, clause: &Clause<'_>, found: &Match<'_>) -> Vec<Object> {

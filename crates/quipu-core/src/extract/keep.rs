@@ -52,8 +52,18 @@ impl Reader<'_> {
     /// the speaker.
     pub(super) fn ties(&self, words: &str) -> Vec<Tie> {
         let mut ties = self.rules.people.ties(words, self.reading);
-        ties.retain(|tie| tie.owned || !self.rules.speaks_of_another(&words[..tie.at]));
+        ties.retain(|tie| {
+            tie.owned || !(self.rules.speaks_of_another(&words[..tie.at]) || self.is_said_of_another(words, tie))
+        });
         ties
+    }
+
+    /// True if another person is the subject of the words before a tie: "my colleague Petra got a dog called Rex".
+    fn is_said_of_another(&self, words: &str, tie: &Tie) -> bool {
+        let from = self.rules.lead.find(words).map_or(0, |lead| lead.end());
+        let Some((who, end)) = self.rules.people.subject(&words[from..], self.reading, &self.met) else { return false };
+        let verb = words.get(from + end..tie.at).unwrap_or_default();
+        !who.first && verb.split_whitespace().filter(|word| word.starts_with(char::is_alphabetic)).count() > 1
     }
 
     pub(super) fn tie(&mut self, tie: &Tie, span: &Range<usize>, words: &str, open: &str) {

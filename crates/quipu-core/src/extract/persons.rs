@@ -1,5 +1,7 @@
 //! Resolves the subject of a clause and the relations between people.
 
+use std::collections::BTreeSet;
+
 use regex::Captures;
 
 use super::language::Language;
@@ -18,6 +20,8 @@ pub(super) struct People {
     inner: Pattern,
     after: Pattern,
     not_names: Pattern,
+    /// Names of weekdays, in lower case.
+    weekdays: BTreeSet<String>,
     ties: AnyOf,
     mine: Pattern,
     unnamed: String,
@@ -82,6 +86,7 @@ impl People {
             inner: patterns.one("subject.inner", &language.subject.inner)?,
             after: patterns.start("subject.after", &language.subject.after)?,
             not_names: patterns.one("subject.not_names", &format!("^(?:{})$", language.subject.not_names))?,
+            weekdays: language.times.weekdays.keys().cloned().collect(),
             ties: patterns.any("persons.patterns", &words.patterns)?,
             mine: patterns.one("persons.mine", &format!("^(?:{})$", words.mine))?,
             unnamed: words.unnamed.clone(),
@@ -120,7 +125,7 @@ impl People {
     /// Names of newly mentioned people: "her name is Saskia", "a boyfriend now, Dan".
     pub(super) fn introduced(&self, sentence: &str) -> Vec<String> {
         let names = self.introduced.captures_iter(sentence).filter_map(|groups| groups.name("name"));
-        names.map(|name| name.as_str().to_owned()).filter(|name| self.is_name(name)).collect()
+        names.map(|name| self.without_weekday(name.as_str()).to_owned()).filter(|name| self.is_name(name)).collect()
     }
 
     /// Finds the speaker after an opening that is not a clause ("in my spare time I …"), and the end of "I".
@@ -229,6 +234,14 @@ impl People {
         name.chars().next().is_some_and(char::is_uppercase) && !self.not_names.is_match(name)
     }
 
+    /// The name of a person, without the weekday that follows it in "I saw my brother Tom Friday".
+    fn without_weekday<'a>(&self, name: &'a str) -> &'a str {
+        match name.rsplit_once(' ') {
+            Some((before, last)) if self.weekdays.contains(&last.to_lowercase()) => self.without_weekday(before),
+            _ => name,
+        }
+    }
+
     fn tie(&self, groups: &Captures<'_>, before: &str, reading: &Reading<'_>) -> Option<Tie> {
         // "She's from Trondal, my new boss" names a place.
         if self.place.is_match(before) {
@@ -238,7 +251,7 @@ impl People {
         let owned = said.is_some_and(|owner| !owner.trim().is_empty());
         let owner = self.owner(said, reading)?;
         // "my sister Philippa's allergic"
-        let name = groups.name("name")?.as_str().trim_end_matches("'s").trim_end_matches("’s");
+        let name = self.without_weekday(groups.name("name")?.as_str().trim_end_matches("'s").trim_end_matches("’s"));
         let relation = groups.name("relation")?.as_str().to_lowercase();
         (self.is_name(name) && name != reading.speaker).then(|| Tie {
             owner,

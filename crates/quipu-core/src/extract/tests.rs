@@ -99,6 +99,8 @@ fn news(update: &UpdateCandidate) -> String {
         UpdateNews::Over => format!("over {}", update.what),
         UpdateNews::Allowed => format!("allowed {}", update.what),
         UpdateNews::Moved => format!("moved {}{day}", update.what),
+        UpdateNews::Begins => format!("begins{day}"),
+        UpdateNews::Kept => format!("kept {}", update.what),
         UpdateNews::Instead { not, is, corrects: true } => format!("corrected {not} {is}"),
         UpdateNews::Instead { not, is, corrects: false } => format!("changed {not} {is}"),
         UpdateNews::Done { did } => format!("done {}: {}", update.what, did.join(" ")),

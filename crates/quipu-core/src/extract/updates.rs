@@ -45,6 +45,8 @@ pub(super) enum UpdateKind {
     Over,
     Allowed,
     Moved,
+    Begins,
+    Kept,
     Changed,
     Corrected,
     Reading,
@@ -96,6 +98,9 @@ impl Updates {
                 UpdateKind::Over => UpdateNews::Over,
                 UpdateKind::Allowed => UpdateNews::Allowed,
                 UpdateKind::Moved => UpdateNews::Moved,
+                UpdateKind::Begins => UpdateNews::Begins,
+                UpdateKind::Kept if what.is_empty() => continue,
+                UpdateKind::Kept => UpdateNews::Kept,
                 UpdateKind::Done if what.is_empty() => continue,
                 UpdateKind::Done => UpdateNews::Done { did: self.meanings(&group("did")) },
                 UpdateKind::Reading if is.is_empty() => continue,
@@ -105,7 +110,7 @@ impl Updates {
                 UpdateKind::Changed => UpdateNews::Instead { not, is, corrects: false },
                 UpdateKind::Corrected => UpdateNews::Instead { not, is, corrects: true },
             };
-            let is_moved = news == UpdateNews::Moved;
+            let is_moved = matches!(news, UpdateNews::Moved | UpdateNews::Begins);
             // "The gym is closed, back on the 5th": that day is not its end.
             let is_end = |day: &Timestamp| is_moved || clause.is_intended || Some(*day) <= clause.said_at;
             let day = clause

@@ -168,7 +168,8 @@ impl TimeReader {
         numbers: std::collections::BTreeMap<String, String>,
         patterns: &Patterns<'_>,
     ) -> Result<Self, Refusal> {
-        let spelled: Vec<String> = words.patterns.iter().map(|time| format!(r"\b(?:{})\b", time.pattern)).collect();
+        let spelled: Vec<String> =
+            words.patterns.iter().map(|time| format!(r"\b(?:{})(?:\b|$)", time.pattern)).collect();
         let often: Vec<String> = frequencies.iter().map(|often| format!(r"\b(?:{})\b", often.pattern)).collect();
         let roles = super::rules::pattern::either(words.roles.keys().map(String::as_str));
         Ok(Self {
@@ -241,8 +242,9 @@ impl TimeReader {
         let shape = self.words.patterns.get(at)?;
         let whole = groups.get(0)?;
         let day = if shape.vague { None } else { Some(self.day(shape, groups)?) };
-        let mut range = whole.range();
-        let mut text = whole.as_str();
+        // A pattern may end with the clause, of which the full stop is no part of the time.
+        let mut text = whole.as_str().trim_end_matches(['.', '!']);
+        let mut range = whole.start()..whole.start() + text.len();
         let mut role = Role::At;
         let mut own_words = "";
         let role_of = |word: &str| self.words.roles.get(&word.to_lowercase()).copied().unwrap_or(Role::At);
@@ -254,7 +256,7 @@ impl TimeReader {
             text = &text[all.end()..];
         }
         // "until the end of June": the word before gives the role, since "the end of" does not.
-        let is_part = text.len() == whole.as_str().len() || own_words.ends_with(" of");
+        let is_part = text.len() == range.len() || own_words.ends_with(" of");
         if role == Role::At
             && is_part
             && let from = last_words(clause, range.start)

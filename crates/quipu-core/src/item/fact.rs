@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp};
+use jiff::{SignedDuration, Span, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{Evidence, Link};
@@ -178,8 +178,8 @@ impl Fact {
     /// True if it held at that time as far as is known; false for corrected, retracted, contested and uncertain facts.
     pub fn held_at(&self, time: Timestamp) -> bool {
         matches!(self.status, FactStatus::Active | FactStatus::Superseded)
-            && self.began().is_none_or(|from| from <= time)
-            && self.valid_to.is_none_or(|to| time < to)
+            && self.began().is_none_or(|from| day_of(from) <= time)
+            && self.valid_to.is_none_or(|to| time < day_of(to))
     }
 
     /// True if it holds `now` or later as far as is known: not if it has ended, nor for a plan whose day is over. A
@@ -240,6 +240,13 @@ pub fn stretch(time: Timestamp) -> String {
         (_, Some(month)) if is_midnight => month.to_owned(),
         _ => text,
     }
+}
+
+/// Midnight, for the second after it, by which a day that is the first of a month differs from the month.
+fn day_of(time: Timestamp) -> Timestamp {
+    const DAY_SECONDS: i64 = 86_400;
+    let is_marked = time.as_second().rem_euclid(DAY_SECONDS) == 1 && time.subsec_nanosecond() == 0;
+    if is_marked { time.checked_sub(SignedDuration::from_secs(1)).unwrap_or(time) } else { time }
 }
 
 /// The end of the day, month or year that [`stretch`] names.

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::item::fact::FactType;
+use crate::extract::USER;
+use crate::item::fact::{Fact, FactType};
 use crate::refusal::Refusal;
 
 pub use spell::{is_named_by, normal, slug};
@@ -175,11 +176,14 @@ pub struct Predicate {
 }
 
 impl Predicate {
-    /// The question which of two values is right.
+    /// The question which of two facts is right.
     #[must_use]
-    pub fn asks_which(&self, current: &str, contested: &str) -> String {
+    pub fn asks_which(&self, current: &Fact, contested: &Fact) -> String {
+        if current.subject != USER {
+            return format!("Which is right: \"{}\" or \"{}\"?", current.text, contested.text);
+        }
         let asked = self.asked.as_deref().unwrap_or("What is right: {a} or {b}?");
-        asked.replace("{a}", current).replace("{b}", contested)
+        asked.replace("{a}", &current.object).replace("{b}", &contested.object)
     }
 }
 

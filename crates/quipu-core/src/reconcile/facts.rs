@@ -338,7 +338,7 @@ impl DecisionDraft<'_> {
     fn contest(&mut self, claim: &Claim<'_>, mut fact: Fact, current: &Fact, reason: &str) {
         fact.status = FactStatus::Contested;
         fact.confidence_base *= CONTESTED_FACTOR;
-        let question = claim.predicate.asks_which(&current.object, &fact.object);
+        let question = claim.predicate.asks_which(current, &fact);
         let (id, against) = (fact.id, Some(current.id));
         self.assert(fact, Vec::new(), false, &format!("contested: {reason}"));
         if claim.predicate.importance >= self.case.policy.question_importance_min {

@@ -12,7 +12,7 @@ use crate::event::Trust;
 use crate::extract::{
     CONSTRAINT, FactCandidate, REMARK, Stance, TaskCandidate, TaskKind, TaskNews, USER, UpdateCandidate, UpdateNews,
 };
-use crate::item::{Fact, FactType, Task, TaskStatus};
+use crate::item::{DerivedChange, Evidence, Fact, FactStatus, FactType, Task, TaskStatus};
 use crate::items::figure;
 use crate::predicate::normal;
 use crate::text::tokens;
@@ -46,6 +46,8 @@ impl DecisionDraft<'_> {
                 self.end_named(update, |fact, _| fact.predicate == CONSTRAINT && forbids(&fact.object));
             }
             UpdateNews::Moved => self.moved(update),
+            UpdateNews::Begins => self.begins_on(update),
+            UpdateNews::Kept => self.kept(update),
             UpdateNews::Done { did } => self.done(update, did),
             UpdateNews::Instead { not, is, corrects } => self.instead(update, not, is, *corrects),
             UpdateNews::Reading { value } => self.reading(update, value),
@@ -134,6 +136,47 @@ impl DecisionDraft<'_> {
         }
         let candidate = FactCandidate { valid_from: Some(day), ..candidate_of(fact, update, Stance::Changed) };
         self.take_over(&candidate, fact, false);
+    }
+
+    /// Moves the beginning of the only value that has not begun, and of what is planned for that day in the same words.
+    fn begins_on(&mut self, update: &UpdateCandidate) {
+        let Some(day) = update.day else { return };
+        let is_ahead = |fact: &Fact| self.has_not_begun(fact) && !self.is_from_here(fact);
+        let (plans, values): (Vec<Fact>, Vec<Fact>) = self
+            .view
+            .holding()
+            .into_iter()
+            .filter(is_ahead)
+            .partition(|fact| matches!(fact.fact_type, FactType::Commitment | FactType::Event));
+        let [value] = values.as_slice() else { return };
+        let is_of_value = |plan: &Fact| {
+            let is_shared = |at: &Evidence| value.evidence.iter().any(|own| own.source == at.source);
+            plan.valid_from == value.valid_from && plan.evidence.iter().any(is_shared)
+        };
+        for fact in plans.iter().filter(|plan| is_of_value(plan)).chain([value]) {
+            let candidate = FactCandidate { valid_from: Some(day), ..candidate_of(fact, update, Stance::Changed) };
+            if fact.id == value.id {
+                let held = self.view.in_slot(&fact.slot);
+                self.again_ahead(&Claim { held, ..self.claim_about(&candidate, fact) }, fact);
+            } else {
+                self.take_over(&candidate, fact, false);
+            }
+        }
+    }
+
+    /// Lifts the end that was announced for the fact that an update names. What was to take its place does not begin.
+    fn kept(&mut self, update: &UpdateCandidate) {
+        let said_at = self.case.said_at();
+        let facts = self.named(&update.what, |fact, _| fact.valid_to > Some(said_at));
+        let [fact] = facts.as_slice() else { return };
+        let evidence = self.case.evidence(&update.span);
+        for next in self.view.in_slot(&fact.slot) {
+            if next.is_active() && self.has_not_begun(&next) && next.valid_from >= fact.valid_to {
+                self.settle(next.id, FactStatus::Superseded, next.valid_from, evidence);
+                self.report.ended.push(outcome(&next, "does not begin"));
+            }
+        }
+        self.draw(DerivedChange::FactRestored { fact: fact.id });
     }
 
     /// Puts a figure in the place of the only figure of the one fact that was said last: "oops, I meant 42".

@@ -129,11 +129,11 @@ pub(crate) fn plan(
     ((!changes.is_empty()).then(|| draft(found.reader, held, cause, changes)), understood)
 }
 
-/// The idempotency key of a portion of a first reading, so that several processes record it once. `None` for a repeated
-/// reading.
+/// The idempotency key of a portion of a first reading, so that several processes record it once. An import that was taken
+/// back and repeated records the same source in another event, and is read again. `None` for a repeated reading.
 fn reading_key(found: &SourceReading<'_>, cause: &Cause, part: usize) -> Option<Idempotency> {
-    cause.event?;
-    let key = format!("{READ_BY}{}: {} {part}", found.reader, found.source);
+    let event = cause.event?;
+    let key = format!("{READ_BY}{}: {} {part} of {event}", found.reader, found.source);
     commit::idempotency(Some(&key), &[key.as_bytes()])
 }
 

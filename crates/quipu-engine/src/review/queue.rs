@@ -143,7 +143,7 @@ pub(crate) fn question(engine: &Engine, items: &Items, review: &Review) -> Strin
         return review.question.clone();
     };
     match rival {
-        Some(rival) => engine.predicates.get(&fact.predicate).asks_which(&rival.object, &fact.object),
+        Some(rival) => engine.predicates.get(&fact.predicate).asks_which(rival, fact),
         None => format!("Is this right: {}?", fact.text),
     }
 }

@@ -225,6 +225,23 @@ fn an_import_that_was_cut_is_read_to_its_end_when_it_is_run_again() {
 }
 
 #[test]
+fn an_import_that_was_taken_back_is_read_again_when_it_is_repeated() {
+    let house = House::new();
+    let engine = house.start();
+    // given an import that was taken back as a whole
+    import(&engine, true);
+    let before = known(&engine);
+    let all = 1..=status(&engine, &me()).unwrap().version;
+    let selection = Selection::Events(all.map(EventRef::Seq).collect());
+    revert(&engine, &me(), &selection, &RevertOptions::default(), &mut |_| {}).unwrap();
+    assert_eq!(known(&engine), [""; 0]);
+    // when it is repeated, then it is understood as the first time
+    import(&engine, true);
+    assert!(!before.is_empty());
+    assert_eq!(known(&engine), before);
+}
+
+#[test]
 fn one_turn_reads_only_so_much_of_what_was_left() {
     let house = House::new();
     let engine = house.start();

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::world::{World, claim, day};
-use crate::extract::{FactCandidate, Stance};
+use crate::event::SourceKind;
+use crate::extract::{Extraction, FactCandidate, Stance, UpdateCandidate, UpdateNews};
 use crate::item::FactStatus;
 
 fn works(object: &str, stance: Stance, since: &str) -> FactCandidate {
@@ -108,4 +109,46 @@ fn another_present_value_leaves_the_plan_and_holds_until_then() {
     assert_eq!(world.held_at("works_at", "2025-12-24"), ["Café Lux"]);
     assert_eq!(world.held_at("works_at", "2026-02-01"), ["Oakwood"]);
     assert_eq!(world.core("/work/employer"), Some(json!("Café Lux")));
+}
+
+fn news(world: &mut World, date: &str, text: &str, what: &str, news: UpdateNews, on: Option<&str>) {
+    world.now = day(date);
+    let (what, day) = (what.to_owned(), on.map(day));
+    let update = UpdateCandidate { what, news, span: 0..text.len(), day, confidence: 0.9 };
+    let found = Extraction { updates: vec![update], ..Extraction::default() };
+    world.hears_text(date, SourceKind::UserSaid, text, found);
+}
+
+#[test]
+fn a_beginning_is_moved_without_naming_what_begins() {
+    let mut world = before_the_change();
+    news(&mut world, "2025-12-01", "they put my start back to March", "", UpdateNews::Begins, Some("2026-03-01"));
+    assert_eq!(world.held_at("works_at", "2026-02-01"), ["Mercy"]);
+    assert_eq!(world.held_at("works_at", "2026-03-02"), ["Oakwood"]);
+    // With two beginnings ahead it is not clear which is meant.
+    let home = FactCandidate { valid_from: Some(day("2026-02-01")), ..claim("lives_in", "York", Stance::Changed) };
+    on(&mut world, "2025-12-02", home);
+    news(&mut world, "2025-12-03", "they put my start back to May", "", UpdateNews::Begins, Some("2026-05-01"));
+    assert_eq!(world.held_at("works_at", "2026-03-02"), ["Oakwood"]);
+}
+
+#[test]
+fn what_is_kept_after_all_holds_on_and_what_was_to_follow_does_not_begin() {
+    let mut world = before_the_change();
+    news(&mut world, "2025-12-01", "I'm staying at Mercy after all", "Mercy", UpdateNews::Kept, None);
+    assert_eq!(world.active("works_at"), ["Mercy"]);
+    assert_eq!(world.held_at("works_at", "2026-02-01"), ["Mercy"]);
+    assert_eq!(world.core("/work/employer"), Some(json!("Mercy")));
+
+    let mut world = World::new();
+    on(&mut world, "2025-11-01", claim("takes_medication", "warfarin", Stance::Holds));
+    let until =
+        FactCandidate { valid_to: Some(day("2026-01-01")), ..claim("takes_medication", "warfarin", Stance::Ended) };
+    on(&mut world, "2025-11-02", until);
+    assert_eq!(world.held_at("takes_medication", "2026-02-01"), [""; 0]);
+    news(&mut world, "2025-11-03", "they kept me on the warfarin", "warfarin", UpdateNews::Kept, None);
+    assert_eq!(world.held_at("takes_medication", "2026-02-01"), ["warfarin"]);
+    // What has no end ahead is not touched.
+    news(&mut world, "2025-11-04", "I'm keeping the car after all", "warfarin", UpdateNews::Kept, None);
+    assert_eq!(world.active("takes_medication"), ["warfarin"]);
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::super::core_map::place_of;
 use super::world::{World, claim};
 use crate::event::SourceKind;
-use crate::extract::{Extraction, FactCandidate, Stance, USER};
+use crate::extract::{Extraction, FactCandidate, Stance, USER, UpdateCandidate, UpdateNews};
 use crate::item::{Fact, ReviewDecision};
 use crate::memory::Memory;
 use crate::predicate::Cardinality;
@@ -14,6 +14,7 @@ use crate::predicate::Cardinality;
 #[derive(Debug, Clone)]
 enum Step {
     Says { predicate: usize, object: usize, stance: u8, kind: u8, day: u8, since: Option<u8>, confidence: f64 },
+    News { news: u8, object: usize, day: u8, on: Option<u8> },
     Decides { review: usize, decision: u8 },
     Retracts { fact: usize },
 }
@@ -28,6 +29,9 @@ fn step() -> impl Strategy<Value = Step> {
             |(predicate, object, stance, kind, day, since, confidence)| Step::Says {
                 predicate, object, stance, kind, day, since, confidence
             }
+        ),
+        2 => (0..4u8, 0..4usize, 0..120u8, proptest::option::of(0..120u8)).prop_map(
+            |(news, object, day, on)| Step::News { news, object, day, on }
         ),
         1 => (0..4usize, 0..3u8).prop_map(|(review, decision)| Step::Decides { review, decision }),
         1 => (0..6usize).prop_map(|fact| Step::Retracts { fact }),
@@ -62,6 +66,15 @@ fn take(world: &mut World, step: &Step) {
             };
             let found = Extraction { facts: vec![candidate], ..Extraction::default() };
             world.hears(&date(day), kinds[usize::from(kind)], found);
+        }
+        Step::News { news, object, day, on } => {
+            let all = [UpdateNews::Over, UpdateNews::Moved, UpdateNews::Begins, UpdateNews::Kept];
+            let (what, text) = (OBJECTS[object].to_owned(), format!("news of {}", OBJECTS[object]));
+            let (span, day_named) = (0..text.len(), on.map(|day| super::world::day(&date(day))));
+            let news = all[usize::from(news)].clone();
+            let update = UpdateCandidate { what, news, span, day: day_named, confidence: 0.9 };
+            let found = Extraction { updates: vec![update], ..Extraction::default() };
+            world.hears_text(&date(day), SourceKind::UserSaid, &text, found);
         }
         Step::Decides { review, decision } => {
             if let Some(id) = world.waiting().get(review).copied() {
@@ -153,9 +166,11 @@ proptest! {
         let mut world = World::new();
         world.now = super::world::day("2024-01-01");
         for mut step in steps {
-            if let Step::Says { day, since, stance, .. } = &mut step {
+            if let Step::Says { day, .. } | Step::News { day, .. } = &mut step {
                 world.now = world.now.max(super::world::day(&date(*day)));
                 *day = passed(&world);
+            }
+            if let Step::Says { day, since, stance, .. } = &mut step {
                 if [2, 3].contains(stance) {
                     // What held once or has ended began before it was said.
                     *since = since.map(|since| since.min(*day));
