@@ -428,8 +428,21 @@ impl Run<'_> {
         part.sessions = names.len();
     }
 
+    /// Tells if nothing of a conversation was new, so that whose words they are was not taken from the options.
+    fn note_known(&mut self) {
+        let says_whose = self.options.me.is_some() || (self.options.own_words && self.format.document().is_some());
+        let mut read = import::Report::default();
+        for part in self.parts.values().filter(|part| says_whose && part.new == 0 && part.known > 0) {
+            let reason = "all of it was recorded before and stays as it was read then, whoever is the user now. To change \
+                          that, take the earlier import back (`quipu revert --source`) and repeat it";
+            read.notice(part.name.clone(), reason.to_owned());
+        }
+        self.note(read);
+    }
+
     /// Embeds everything that was recorded, and writes a checkpoint.
     fn finish(&mut self, watch: Watch<'_>) -> Result<()> {
+        self.note_known();
         if self.options.dry_run {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! Erases the payload of events, or a whole memory, after a confirmation.
 
-use std::io::IsTerminal;
+use std::io::{ErrorKind, IsTerminal};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -55,6 +55,7 @@ pub(super) fn erase(context: &CommandContext<'_>, args: &EraseArgs) -> Result<()
         context.printer.hint("nothing was erased");
         return Ok(());
     };
+    reserve_receipt(args)?;
     let bar = context.printer.progress();
     let memory = MemoryRef::of(&context.user).at_version(version);
     let watch = &mut |progress| bar.show(progress);
@@ -118,6 +119,7 @@ fn erase_everything(context: &CommandContext<'_>, args: &EraseArgs) -> Result<()
         context.printer.hint("nothing was erased");
         return Ok(());
     };
+    reserve_receipt(args)?;
     let memory = MemoryRef::of(&context.user).at_version(version);
     let receipt = quipu_engine::erase::delete_user_with_keys(&context.engine, &keys, memory)?;
     keep_receipt(args, &receipt)?;
@@ -145,6 +147,19 @@ fn extent(preview: &ErasurePreview) -> String {
         text.push_str(&format!("{source}, from which some of it was read, would keep the words\n"));
     }
     text
+}
+
+/// Makes the file of the receipt, so that nothing is erased without one.
+fn reserve_receipt(args: &EraseArgs) -> Result<()> {
+    let Some(path) = &args.receipt else { return Ok(()) };
+    let made = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
+    made.map(drop).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => Error::Refused(format!(
+            "{} exists and is kept. Nothing was erased; name another file for the receipt",
+            path.display()
+        )),
+        _ => Error::Unavailable(format!("cannot write the receipt to {}: {error}. Nothing was erased", path.display())),
+    })
 }
 
 fn keep_receipt(args: &EraseArgs, receipt: &impl serde::Serialize) -> Result<()> {

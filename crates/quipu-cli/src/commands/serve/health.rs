@@ -17,7 +17,7 @@ use crate::settings::{Settings, TlsArgs, TlsSetting};
 
 #[derive(Debug, Args)]
 pub(crate) struct HealthArgs {
-    /// The server [default: the address that `quipu serve` listens on here]; its key is in QUIPU_API_KEY
+    /// The server [default: the address in the settings; name it if `quipu serve` was given another]; its key is in QUIPU_API_KEY
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
 }
