@@ -6,11 +6,12 @@ use std::ops::Range;
 use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::event::Trust;
+use quipu_core::extract::REMARK;
 use quipu_core::id::{ItemId, ItemKind};
 use quipu_core::item::{Evidence, Fact, FactType, Note, TaskStatus, TenetStatus, TimeSpan, stretch};
 use quipu_core::memory::HeldSource;
 use quipu_core::pack::{self, Noted, Offer, Quotation, RequestNeed, Section, TermTable, excerpts};
-use quipu_core::predicate::Predicates;
+use quipu_core::predicate::{Predicates, normal};
 use quipu_core::recall::{DerivedHit, Intent, QueryPlan};
 use quipu_core::source::Source;
 
@@ -255,7 +256,7 @@ impl<'a> OfferContext<'a> {
         let (id, speaker, trust) = (source.id, source.speaker().to_owned(), held.trust);
         // Whatever the words are shown for, they may also state what holds no longer.
         let over = answers::outdated(self.sight, &self.wanted.plan.validity, id);
-        let over: Vec<String> = over.iter().map(|(_, text)| format!("no longer so: {text}")).collect();
+        let over: Vec<String> = over.iter().map(|(fact, text)| self.is_over(source, *fact, text)).collect();
         let remark = (!over.is_empty()).then(|| over.join("; "));
         let words = Some(Quotation { id, speaker, trust, forms, remark });
         let at = self.offers.len();
@@ -273,6 +274,17 @@ impl<'a> OfferContext<'a> {
             covers,
         });
         Some(at)
+    }
+
+    /// Says that a statement of a source is over. A remark has the words beside which this stands, and is not repeated.
+    fn is_over(&self, source: &Source, fact: ItemId, text: &str) -> String {
+        let words = |text: &str| normal(text.trim_end_matches(|c: char| c.is_ascii_punctuation()));
+        let own = self.memory.items().fact(fact).filter(|fact| fact.predicate == REMARK).map(|fact| &fact.object);
+        match own {
+            Some(own) if words(own) == words(&source.text) => "no longer so".to_owned(),
+            Some(own) => format!("no longer so: {own}"),
+            None => format!("no longer so: {text}"),
+        }
     }
 
     /// Returns true if the stable part contains everything a source says, that is, if the source is only a rule of the

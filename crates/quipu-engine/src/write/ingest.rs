@@ -16,7 +16,7 @@ use quipu_core::event::SourceKind;
 use quipu_core::id::UserId;
 use quipu_core::limit;
 use quipu_core::reconcile::Understanding;
-use quipu_core::source::Source;
+use quipu_core::source::{Role, Source};
 use serde::Serialize;
 
 use crate::engine::Engine;
@@ -228,6 +228,16 @@ struct Run<'a> {
     report: IngestReport,
 }
 
+/// Makes what another memory's model wrote about the user a statement of the user.
+fn as_own_words(source: &mut Source) {
+    let follows = source.id == source.content_id();
+    source.role = Role::User;
+    source.author = None;
+    if follows {
+        source.id = source.content_id();
+    }
+}
+
 impl Run<'_> {
     fn read_all(&mut self, inputs: Inputs<'_>, watch: Watch<'_>) -> Result<()> {
         let mut about = import::Report::default();
@@ -316,6 +326,9 @@ impl Run<'_> {
             }
             (None, _) => self.options.default_user.clone(),
         };
+        if self.options.own_words && self.format == ImportFormat::Mem0 {
+            batch.sources.iter_mut().for_each(as_own_words);
+        }
         batch.sources.iter_mut().for_each(|source| self.redact(source));
         self.note_authors(&batch);
         let own = self.own_author(&user, &batch.conversation)?;
@@ -428,10 +441,16 @@ impl Run<'_> {
         part.sessions = names.len();
     }
 
-    /// Tells if nothing of a conversation was new, so that whose words they are was not taken from the options.
+    /// Tells what the options did not change: whose words they are, if nothing of a conversation was new.
     fn note_known(&mut self) {
         let says_whose = self.options.me.is_some() || (self.options.own_words && self.format.document().is_some());
         let mut read = import::Report::default();
+        if self.format == ImportFormat::Mem0 && !self.options.own_words && !self.parts.is_empty() {
+            let reason = "memories that a model wrote are kept as words of the assistant, and no facts are read from \
+                          them. If they are right about the user, import them as the user's own words (`--mine`, \
+                          `\"mine\": true`)";
+            read.notice("all", reason);
+        }
         for part in self.parts.values().filter(|part| says_whose && part.new == 0 && part.known > 0) {
             let reason = "all of it was recorded before and stays as it was read then, whoever is the user now. To change \
                           that, take the earlier import back (`quipu revert --source`) and repeat it";

@@ -6,6 +6,7 @@
 
 mod call;
 mod guest;
+mod lines;
 mod peer;
 mod prompts;
 mod resources;

@@ -12,6 +12,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::call::SharedState;
 use super::guest::{McpCaller, McpOptions, Toolset};
+use super::lines::Lines;
 use super::peer::Peer;
 use crate::maintenance::{Maintenance, MaintenanceOptions};
 use crate::metrics::Metrics;
@@ -62,13 +63,17 @@ pub fn serve_stdio(
     let peer = Peer { hall: Arc::new(hall), guest: Some(McpCaller { user, key_id: None, scopes, toolsets }) };
     let done = runtime.block_on(async {
         let maintaining = tokio::spawn(maintenance.run(stopping, is_busy));
-        let running = match peer.serve(rmcp::transport::stdio()).await {
+        let (input, output) = rmcp::transport::stdio();
+        let lines = Lines::between(input, output);
+        let running = match peer.serve((lines.input, lines.output)).await {
             Ok(running) => running,
             // The client disconnected before initialisation; that is no error.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(Error::Unavailable(format!("the client does not speak MCP: {error}"))),
         };
         let ended = running.waiting().await.map(drop);
+        // A client that has gone reads no more answers.
+        let _ = lines.written.await;
         stop.send_replace(true);
         // Maintenance ends after the current unit of work.
         let (_, _) = tokio::join!(queue.drain(READS_ON), tokio::time::timeout(READS_ON, maintaining));

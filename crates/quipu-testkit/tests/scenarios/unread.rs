@@ -192,7 +192,13 @@ fn import(engine: &Engine, extract: bool) -> quipu_engine::IngestReport {
     let messages = said.map(|(role, content)| json!({"role": role, "content": content}));
     let file = folder.path().join("chat.jsonl");
     std::fs::write(&file, json!({"id": "chat", "messages": messages}).to_string()).unwrap();
-    let options = IngestOptions {
+    let (report, fault) = ingest(engine, ImportFormat::OpenAi, &file, &options(extract), &mut |_| {});
+    assert!(fault.is_none(), "{fault:?}");
+    report
+}
+
+fn options(extract: bool) -> IngestOptions {
+    IngestOptions {
         dry_run: false,
         conversation: None,
         extract,
@@ -201,10 +207,7 @@ fn import(engine: &Engine, extract: bool) -> quipu_engine::IngestReport {
         into: Some(me()),
         default_user: me(),
         read: ReadOptions::default(),
-    };
-    let (report, fault) = ingest(engine, ImportFormat::OpenAi, &file, &options, &mut |_| {});
-    assert!(fault.is_none(), "{fault:?}");
-    report
+    }
 }
 
 #[test]
@@ -239,6 +242,23 @@ fn an_import_that_was_taken_back_is_read_again_when_it_is_repeated() {
     import(&engine, true);
     assert!(!before.is_empty());
     assert_eq!(known(&engine), before);
+}
+
+#[test]
+fn memories_of_another_model_are_facts_only_if_the_user_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("memories.json");
+    let memories =
+        json!({"memories": [{"id": "1", "memory": "User lives in Porto."}, {"id": "2", "memory": "I like fado."}]});
+    std::fs::write(&file, memories.to_string()).unwrap();
+    for (own_words, facts) in [(false, Vec::new()), (true, vec!["User likes fado", "User lives in Porto"])] {
+        let engine = House::new().start();
+        let options = IngestOptions { own_words, ..options(true) };
+        let (report, fault) = ingest(&engine, ImportFormat::Mem0, &file, &options, &mut |_| {});
+        assert!(fault.is_none(), "{fault:?}");
+        assert_eq!(known(&engine), facts);
+        assert_eq!(report.notices.iter().any(|notice| notice.reason.contains("--mine")), !own_words);
+    }
 }
 
 #[test]

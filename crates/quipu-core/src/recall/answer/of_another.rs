@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 
 use crate::episode;
+use crate::event::SourceKind;
 use crate::id::ItemKind;
 use crate::item::Fact;
-use crate::memory::Memory;
+use crate::memory::{HeldSource, Memory};
 use crate::recall::answer::trace::Term;
 use crate::recall::index::cues;
 use crate::recall::index::derived::{DerivedIndex, asked_by, terms};
 use crate::recall::query::about::About;
 use crate::recall::query::plan::QueryPlan;
 use crate::recall::rank::group::{AnswerGroup, GroupLead};
-use crate::source::{Role, Source};
+use crate::source::Role;
 use crate::text::tokens;
 
 /// Number of answers examined.
@@ -103,12 +104,12 @@ pub(in crate::recall) fn lacks_the_value(
 }
 
 /// The source of an answer, or the one it was found by.
-fn source_of<'a>(memory: &'a Memory, group: &AnswerGroup) -> Option<&'a Source> {
+fn source_of<'a>(memory: &'a Memory, group: &AnswerGroup) -> Option<&'a HeldSource> {
     let ordinal = match &group.lead {
         GroupLead::Source(hit) => Some(hit.ordinal),
         GroupLead::Derived(hit) => hit.witness,
     };
-    ordinal.map(|ordinal| &memory.sources()[ordinal as usize].source)
+    ordinal.map(|ordinal| &memory.sources()[ordinal as usize])
 }
 
 /// The facts of an answer.
@@ -117,25 +118,28 @@ fn facts_of<'a>(memory: &'a Memory, derived: &DerivedIndex, group: &AnswerGroup)
         GroupLead::Source(_) => (source_of(memory, group), None),
         GroupLead::Derived(hit) => (None, Some(hit.id)),
     };
-    let read = source.into_iter().flat_map(|source| derived.read_from(source.id));
+    let read = source.into_iter().flat_map(|held| derived.read_from(held.source.id));
     read.chain(drawn).chain(group.also.iter().copied()).filter_map(|id| memory.items().fact(id)).collect()
 }
 
 /// The sentences of a source, each with whether it is by or about the person in question; true for all if there is no
 /// such person.
-fn sentences<'a>(source: &'a Source, about: Option<&About>) -> impl Iterator<Item = (&'a str, bool)> {
+fn sentences<'a>(held: &'a HeldSource, about: Option<&About>) -> impl Iterator<Item = (&'a str, bool)> {
     let mut is_theirs = false;
-    episode::sentences(&source.text).into_iter().map(move |sentence| {
-        let sentence = &source.text[sentence];
-        is_theirs = about.is_none_or(|about| speaks_of(about, source, sentence, is_theirs));
+    episode::sentences(&held.source.text).into_iter().map(move |sentence| {
+        let sentence = &held.source.text[sentence];
+        is_theirs = about.is_none_or(|about| speaks_of(about, held, sentence, is_theirs));
         (sentence, is_theirs)
     })
 }
 
 /// Returns true for words by or about the person; `before` is the result for the preceding sentence.
-fn speaks_of(about: &About, source: &Source, sentence: &str, before: bool) -> bool {
+fn speaks_of(about: &About, held: &HeldSource, sentence: &str, before: bool) -> bool {
+    let source = &held.source;
     let speaker = source.speaker().to_lowercase();
-    let is_speaker = about.names().contains(&speaker) || about.is_user() && source.role == Role::User;
+    // In an imported chat others have the role of a user too.
+    let is_own = source.role == Role::User && (source.author.is_none() || held.from == SourceKind::UserSaid);
+    let is_speaker = about.names().contains(&speaker) || about.is_user() && is_own;
     let goes_on = || before && tokens::words(sentence).iter().any(|word| PRONOUNS.contains(&word.lower.as_str()));
     is_speaker || about.is_named_in(sentence) || goes_on()
 }

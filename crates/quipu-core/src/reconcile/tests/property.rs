@@ -170,11 +170,9 @@ proptest! {
                 world.now = world.now.max(super::world::day(&date(*day)));
                 *day = passed(&world);
             }
-            if let Step::Says { day, since, stance, .. } = &mut step {
-                if [2, 3].contains(stance) {
-                    // What held once or has ended began before it was said.
-                    *since = since.map(|since| since.min(*day));
-                }
+            if let Step::Says { day, since, stance: 2 | 3, .. } = &mut step {
+                // What held once or has ended began before it was said.
+                *since = since.map(|since| since.min(*day));
             }
             take(&mut world, &step);
             check(&world);

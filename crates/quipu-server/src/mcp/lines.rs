@@ -1,0 +1,105 @@
+//! The lines of a conversation over standard input and output. A line that is no JSON is answered here, since the
+//! protocol library passes over it and a client would wait for an answer.
+
+use std::io;
+use std::sync::Arc;
+
+use serde::de::IgnoredAny;
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, duplex};
+use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
+
+/// Bytes that may wait between the process and the protocol library.
+const WAITING_BYTES: usize = 64 << 10;
+/// JSON-RPC code for a message that is no JSON.
+const PARSE_ERROR: i32 = -32700;
+
+/// The two ends for the protocol library, and a task that ends when everything has been written.
+pub(super) struct Lines {
+    pub(super) input: DuplexStream,
+    pub(super) output: DuplexStream,
+    pub(super) written: JoinHandle<io::Result<()>>,
+}
+
+impl Lines {
+    pub(super) fn between<I, O>(input: I, output: O) -> Self
+    where
+        I: AsyncRead + Unpin + Send + 'static,
+        O: AsyncWrite + Unpin + Send + 'static,
+    {
+        let (to_peer, peer_input) = duplex(WAITING_BYTES);
+        let (peer_output, from_peer) = duplex(WAITING_BYTES);
+        let output = Arc::new(Mutex::new(output));
+        // It ends with the input, or when nothing reads on.
+        tokio::spawn(pass_in(input, to_peer, output.clone()));
+        Self { input: peer_input, output: peer_output, written: tokio::spawn(pass_out(from_peer, output)) }
+    }
+}
+
+async fn pass_in<I, O>(input: I, mut to: DuplexStream, output: Arc<Mutex<O>>) -> io::Result<()>
+where
+    I: AsyncRead + Unpin,
+    O: AsyncWrite + Unpin,
+{
+    let mut input = BufReader::new(input);
+    let mut line = Vec::new();
+    while input.read_until(b'\n', &mut line).await? > 0 {
+        let message = line.trim_ascii();
+        match serde_json::from_slice::<IgnoredAny>(message) {
+            _ if message.is_empty() => {}
+            Ok(IgnoredAny) => {
+                to.write_all(message).await?;
+                to.write_all(b"\n").await?;
+            }
+            Err(error) => {
+                let message = format!("the line is no JSON: {error}. A message is one line of JSON");
+                let error = json!({"code": PARSE_ERROR, "message": message});
+                write(&output, json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string().as_bytes()).await?;
+            }
+        }
+        line.clear();
+    }
+    Ok(())
+}
+
+async fn pass_out<O: AsyncWrite + Unpin>(from: DuplexStream, output: Arc<Mutex<O>>) -> io::Result<()> {
+    let mut from = BufReader::new(from);
+    let mut line = Vec::new();
+    while from.read_until(b'\n', &mut line).await? > 0 {
+        write(&output, line.trim_ascii_end()).await?;
+        line.clear();
+    }
+    Ok(())
+}
+
+async fn write<O: AsyncWrite + Unpin>(output: &Mutex<O>, message: &[u8]) -> io::Result<()> {
+    let mut output = output.lock().await;
+    output.write_all(message).await?;
+    output.write_all(b"\n").await?;
+    output.flush().await
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+mod tests {
+    use super::*;
+    use tokio::io::AsyncReadExt;
+
+    #[tokio::test]
+    async fn lines_that_are_no_json_are_answered_and_the_others_passed_on() {
+        let (mut output, theirs) = duplex(WAITING_BYTES);
+        let mut lines = Lines::between(&b"{\"id\": 1}\n\nnot json\n{\"id\":\n \"last\""[..], theirs);
+        let mut passed = String::new();
+        lines.input.read_to_string(&mut passed).await.unwrap();
+        assert_eq!(passed, "{\"id\": 1}\n\"last\"\n");
+        lines.output.write_all(b"{\"answer\": 1}\n").await.unwrap();
+        drop(lines.output);
+        lines.written.await.unwrap().unwrap();
+        let mut told = String::new();
+        output.read_to_string(&mut told).await.unwrap();
+        let told: Vec<serde_json::Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let codes: Vec<_> = told.iter().filter_map(|line| line["error"]["code"].as_i64()).collect();
+        assert_eq!((told.len(), codes), (3, vec![-32700, -32700]));
+    }
+}
