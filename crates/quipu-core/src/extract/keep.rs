@@ -58,12 +58,19 @@ impl Reader<'_> {
         ties
     }
 
-    /// True if another person is the subject of the words before a tie: "my colleague Petra got a dog called Rex".
+    /// True if another person is the one who has the pet or child: "my colleague Petra got a dog called Rex".
     fn is_said_of_another(&self, words: &str, tie: &Tie) -> bool {
+        let predicate = self.rules.objects.told(&self.rules.relations, &tie.relation);
+        if !matches!(predicate, Some("pet" | "child")) {
+            return false;
+        }
         let from = self.rules.lead.find(words).map_or(0, |lead| lead.end());
         let Some((who, end)) = self.rules.people.subject(&words[from..], self.reading, &self.met) else { return false };
         let verb = words.get(from + end..tie.at).unwrap_or_default();
-        !who.first && verb.split_whitespace().filter(|word| word.starts_with(char::is_alphabetic)).count() > 1
+        // "My husband bought me a puppy called Rex" is of the speaker too.
+        !who.first
+            && !self.rules.own.is_match(verb)
+            && verb.split_whitespace().filter(|word| word.starts_with(char::is_alphabetic)).count() > 1
     }
 
     pub(super) fn tie(&mut self, tie: &Tie, span: &Range<usize>, words: &str, open: &str) {

@@ -255,6 +255,8 @@ pub(in crate::extract) struct Persons {
     pub(in crate::extract) unnamed: String,
     /// The name of a person not named before: "her name is Saskia". Group `name`.
     pub(in crate::extract) introduced: String,
+    /// Words that are no part of the name before them: days, nationalities, pronouns.
+    pub(in crate::extract) not_family_names: String,
     /// Text before a name that is a place.
     pub(in crate::extract) place: String,
     /// Text after a person that refers to another one: "'s brother Luke". Groups `relation` and `name`.

@@ -1,7 +1,5 @@
 //! Resolves the subject of a clause and the relations between people.
 
-use std::collections::BTreeSet;
-
 use regex::Captures;
 
 use super::language::Language;
@@ -20,8 +18,7 @@ pub(super) struct People {
     inner: Pattern,
     after: Pattern,
     not_names: Pattern,
-    /// Names of weekdays, in lower case.
-    weekdays: BTreeSet<String>,
+    not_family_names: Pattern,
     ties: AnyOf,
     mine: Pattern,
     unnamed: String,
@@ -86,7 +83,7 @@ impl People {
             inner: patterns.one("subject.inner", &language.subject.inner)?,
             after: patterns.start("subject.after", &language.subject.after)?,
             not_names: patterns.one("subject.not_names", &format!("^(?:{})$", language.subject.not_names))?,
-            weekdays: language.times.weekdays.keys().cloned().collect(),
+            not_family_names: patterns.one("persons.not_family_names", &format!("^(?:{})$", words.not_family_names))?,
             ties: patterns.any("persons.patterns", &words.patterns)?,
             mine: patterns.one("persons.mine", &format!("^(?:{})$", words.mine))?,
             unnamed: words.unnamed.clone(),
@@ -125,7 +122,7 @@ impl People {
     /// Names of newly mentioned people: "her name is Saskia", "a boyfriend now, Dan".
     pub(super) fn introduced(&self, sentence: &str) -> Vec<String> {
         let names = self.introduced.captures_iter(sentence).filter_map(|groups| groups.name("name"));
-        names.map(|name| self.without_weekday(name.as_str()).to_owned()).filter(|name| self.is_name(name)).collect()
+        names.map(|name| self.named(name.as_str()).to_owned()).filter(|name| self.is_name(name)).collect()
     }
 
     /// Finds the speaker after an opening that is not a clause ("in my spare time I …"), and the end of "I".
@@ -234,12 +231,20 @@ impl People {
         name.chars().next().is_some_and(char::is_uppercase) && !self.not_names.is_match(name)
     }
 
-    /// The name of a person, without the weekday that follows it in "I saw my brother Tom Friday".
-    fn without_weekday<'a>(&self, name: &'a str) -> &'a str {
-        match name.rsplit_once(' ') {
-            Some((before, last)) if self.weekdays.contains(&last.to_lowercase()) => self.without_weekday(before),
-            _ => name,
-        }
+    /// The part of capitalised words that names a person: "Tom" in "I saw my brother Tom Friday", "Anna" in "my sister
+    /// Anna's Tesla".
+    fn named<'a>(&self, words: &'a str) -> &'a str {
+        let owner = |mark: &str| {
+            let is_end = |at: &usize| !words[at + mark.len()..].starts_with(char::is_alphabetic);
+            words.match_indices(mark).map(|(at, _)| at).find(is_end)
+        };
+        let words = &words[..["'s", "’s"].into_iter().filter_map(owner).min().unwrap_or(words.len())];
+        let is_of_another = |at: &usize| {
+            let next = words[at + 1..].split(' ').next();
+            next.is_some_and(|next| self.not_family_names.is_match(next))
+        };
+        let end = words.match_indices(' ').map(|(at, _)| at).find(is_of_another);
+        &words[..end.unwrap_or(words.len())]
     }
 
     fn tie(&self, groups: &Captures<'_>, before: &str, reading: &Reading<'_>) -> Option<Tie> {
@@ -251,7 +256,7 @@ impl People {
         let owned = said.is_some_and(|owner| !owner.trim().is_empty());
         let owner = self.owner(said, reading)?;
         // "my sister Philippa's allergic"
-        let name = self.without_weekday(groups.name("name")?.as_str().trim_end_matches("'s").trim_end_matches("’s"));
+        let name = self.named(groups.name("name")?.as_str());
         let relation = groups.name("relation")?.as_str().to_lowercase();
         (self.is_name(name) && name != reading.speaker).then(|| Tie {
             owner,

@@ -138,10 +138,16 @@ impl DecisionDraft<'_> {
         self.take_over(&candidate, fact, false);
     }
 
-    /// Moves the beginning of the only value that has not begun, and of what is planned for that day in the same words.
+    /// Moves the beginning of the only value of work or study that has not begun, and of what is planned for that day in
+    /// the same words.
     fn begins_on(&mut self, update: &UpdateCandidate) {
         let Some(day) = update.day else { return };
-        let is_ahead = |fact: &Fact| self.has_not_begun(fact) && !self.is_from_here(fact);
+        let is_ahead = |fact: &Fact| {
+            let is_plan = matches!(fact.fact_type, FactType::Commitment | FactType::Event);
+            let domain = self.case.predicates.get(&fact.predicate).domain.as_str();
+            let is_meant = is_plan || matches!(domain, "work" | "education");
+            is_meant && self.has_not_begun(fact) && !self.is_from_here(fact)
+        };
         let (plans, values): (Vec<Fact>, Vec<Fact>) = self
             .view
             .holding()

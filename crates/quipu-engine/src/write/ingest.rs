@@ -447,7 +447,7 @@ impl Run<'_> {
         let mut read = import::Report::default();
         if self.format == ImportFormat::Mem0 && !self.options.own_words && !self.parts.is_empty() {
             let reason = "memories that a model wrote are kept as words of the assistant, and no facts are read from \
-                          them. If they are right about the user, import them as the user's own words (`--mine`, \
+                          them. If they are right about the user, take this import back and repeat it as the user's own words (`--mine`, \
                           `\"mine\": true`)";
             read.notice("all", reason);
         }

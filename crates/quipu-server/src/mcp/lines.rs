@@ -4,14 +4,15 @@
 use std::io;
 use std::sync::Arc;
 
-use serde::de::IgnoredAny;
-use serde_json::json;
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, duplex};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, duplex};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
 /// Bytes that may wait between the process and the protocol library.
 const WAITING_BYTES: usize = 64 << 10;
+/// Longest message, in bytes; as long as the protocol library takes.
+const MESSAGE_BYTES_MAX: u64 = 16 << 20;
 /// JSON-RPC code for a message that is no JSON.
 const PARSE_ERROR: i32 = -32700;
 
@@ -43,21 +44,27 @@ where
     O: AsyncWrite + Unpin,
 {
     let mut input = BufReader::new(input);
-    let mut line = Vec::new();
-    while input.read_until(b'\n', &mut line).await? > 0 {
-        let message = line.trim_ascii();
-        match serde_json::from_slice::<IgnoredAny>(message) {
-            _ if message.is_empty() => {}
-            Ok(IgnoredAny) => {
+    let (mut line, mut is_first, mut is_rest) = (Vec::new(), true, false);
+    while (&mut input).take(MESSAGE_BYTES_MAX + 1).read_until(b'\n', &mut line).await? > 0 {
+        let is_cut = line.len() as u64 > MESSAGE_BYTES_MAX && !line.ends_with(b"\n");
+        // Some programs begin what they write with a byte order mark.
+        let mark: &[u8] = if std::mem::take(&mut is_first) { "\u{feff}".as_bytes() } else { b"" };
+        let message = line.strip_prefix(mark).unwrap_or(&line).trim_ascii();
+        let why = match serde_json::from_slice::<Value>(message) {
+            _ if message.is_empty() || is_rest => None,
+            _ if is_cut => Some(format!("the line is longer than {MESSAGE_BYTES_MAX} bytes")),
+            Ok(_) => {
                 to.write_all(message).await?;
                 to.write_all(b"\n").await?;
+                None
             }
-            Err(error) => {
-                let message = format!("the line is no JSON: {error}. A message is one line of JSON");
-                let error = json!({"code": PARSE_ERROR, "message": message});
-                write(&output, json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string().as_bytes()).await?;
-            }
+            Err(error) => Some(format!("the line is no JSON: {error}. A message is one line of JSON")),
+        };
+        if let Some(message) = why {
+            let error = json!({"code": PARSE_ERROR, "message": message});
+            write(&output, json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string().as_bytes()).await?;
         }
+        is_rest = is_cut;
         line.clear();
     }
     Ok(())
@@ -84,12 +91,11 @@ async fn write<O: AsyncWrite + Unpin>(output: &Mutex<O>, message: &[u8]) -> io::
 #[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests {
     use super::*;
-    use tokio::io::AsyncReadExt;
 
     #[tokio::test]
     async fn lines_that_are_no_json_are_answered_and_the_others_passed_on() {
         let (mut output, theirs) = duplex(WAITING_BYTES);
-        let mut lines = Lines::between(&b"{\"id\": 1}\n\nnot json\n{\"id\":\n \"last\""[..], theirs);
+        let mut lines = Lines::between(&b"\xef\xbb\xbf{\"id\": 1}\n\nnot json\n{\"id\":\n \"last\""[..], theirs);
         let mut passed = String::new();
         lines.input.read_to_string(&mut passed).await.unwrap();
         assert_eq!(passed, "{\"id\": 1}\n\"last\"\n");
@@ -98,7 +104,7 @@ mod tests {
         lines.written.await.unwrap().unwrap();
         let mut told = String::new();
         output.read_to_string(&mut told).await.unwrap();
-        let told: Vec<serde_json::Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let told: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let codes: Vec<_> = told.iter().filter_map(|line| line["error"]["code"].as_i64()).collect();
         assert_eq!((told.len(), codes), (3, vec![-32700, -32700]));
     }

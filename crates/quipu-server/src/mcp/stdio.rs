@@ -65,15 +65,18 @@ pub fn serve_stdio(
         let maintaining = tokio::spawn(maintenance.run(stopping, is_busy));
         let (input, output) = rmcp::transport::stdio();
         let lines = Lines::between(input, output);
-        let running = match peer.serve((lines.input, lines.output)).await {
-            Ok(running) => running,
+        let served = match peer.serve((lines.input, lines.output)).await {
+            Ok(running) => Ok(running.waiting().await.map(drop)),
+            Err(error) => Err(error),
+        };
+        // A client that has gone reads no more answers.
+        let _ = lines.written.await;
+        let ended = match served {
+            Ok(ended) => ended,
             // The client disconnected before initialisation; that is no error.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(Error::Unavailable(format!("the client does not speak MCP: {error}"))),
         };
-        let ended = running.waiting().await.map(drop);
-        // A client that has gone reads no more answers.
-        let _ = lines.written.await;
         stop.send_replace(true);
         // Maintenance ends after the current unit of work.
         let (_, _) = tokio::join!(queue.drain(READS_ON), tokio::time::timeout(READS_ON, maintaining));

@@ -59,7 +59,8 @@ pub(super) fn erase(context: &CommandContext<'_>, args: &EraseArgs) -> Result<()
     let bar = context.printer.progress();
     let memory = MemoryRef::of(&context.user).at_version(version);
     let watch = &mut |progress| bar.show(progress);
-    let receipt = quipu_engine::erase(&context.engine, memory, &targets, &args.because, watch)?;
+    let receipt = quipu_engine::erase(&context.engine, memory, &targets, &args.because, watch)
+        .inspect_err(|_| give_up_receipt(args))?;
     drop(bar);
     keep_receipt(args, &receipt)?;
     context.printer.report(&receipt, |receipt| {
@@ -121,7 +122,8 @@ fn erase_everything(context: &CommandContext<'_>, args: &EraseArgs) -> Result<()
     };
     reserve_receipt(args)?;
     let memory = MemoryRef::of(&context.user).at_version(version);
-    let receipt = quipu_engine::erase::delete_user_with_keys(&context.engine, &keys, memory)?;
+    let receipt = quipu_engine::erase::delete_user_with_keys(&context.engine, &keys, memory)
+        .inspect_err(|_| give_up_receipt(args))?;
     keep_receipt(args, &receipt)?;
     context.printer.report(&receipt, |receipt| {
         format!(
@@ -160,6 +162,14 @@ fn reserve_receipt(args: &EraseArgs) -> Result<()> {
         )),
         _ => Error::Unavailable(format!("cannot write the receipt to {}: {error}. Nothing was erased", path.display())),
     })
+}
+
+/// Removes the file that was made for the receipt of an erasure that failed.
+fn give_up_receipt(args: &EraseArgs) {
+    if let Some(path) = &args.receipt {
+        // The error of the erasure is what matters.
+        let _ = std::fs::remove_file(path);
+    }
 }
 
 fn keep_receipt(args: &EraseArgs, receipt: &impl serde::Serialize) -> Result<()> {

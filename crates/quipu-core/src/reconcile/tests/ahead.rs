@@ -126,8 +126,8 @@ fn a_beginning_is_moved_without_naming_what_begins() {
     assert_eq!(world.held_at("works_at", "2026-02-01"), ["Mercy"]);
     assert_eq!(world.held_at("works_at", "2026-03-02"), ["Oakwood"]);
     // With two beginnings ahead it is not clear which is meant.
-    let home = FactCandidate { valid_from: Some(day("2026-02-01")), ..claim("lives_in", "York", Stance::Changed) };
-    on(&mut world, "2025-12-02", home);
+    let studies = FactCandidate { valid_from: Some(day("2026-02-01")), ..claim("studies_at", "MIT", Stance::Changed) };
+    on(&mut world, "2025-12-02", studies);
     news(&mut world, "2025-12-03", "they put my start back to May", "", UpdateNews::Begins, Some("2026-05-01"));
     assert_eq!(world.held_at("works_at", "2026-03-02"), ["Oakwood"]);
 }
