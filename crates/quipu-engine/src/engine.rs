@@ -358,21 +358,4 @@ impl Engine {
     pub fn time_of(&self, typed: Option<TimeExpression>) -> Result<Option<Timestamp>> {
         typed.map(|typed| typed.at(self.now())).transpose().map_err(Error::Invalid)
     }
-
-    /// A start and an end as typed, resolved now.
-    ///
-    /// # Errors
-    /// `Invalid` if one is outside of the years 1 to 9999, or the end is before the start.
-    pub(crate) fn stretch_of(
-        &self,
-        from: Option<TimeExpression>,
-        to: Option<TimeExpression>,
-    ) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
-        match (self.time_of(from)?, self.time_of(to)?) {
-            (Some(from), Some(to)) if to < from => {
-                Err(Error::Invalid(format!("what begins at {from} cannot end before, at {to}")))
-            }
-            stretch => Ok(stretch),
-        }
-    }
 }

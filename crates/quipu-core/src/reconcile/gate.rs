@@ -79,6 +79,11 @@ fn judge_open(case: &ReconcileInput<'_>, items: &Items, predicate: &Predicate, c
         let (found, least) = (candidate.confidence, case.policy.confidence_min);
         return Verdict::Refuse(format!("not sure enough: {found:.2}, at least {least:.2}"));
     }
+    if let (Some(from), Some(to)) = (candidate.valid_from, candidate.valid_to)
+        && to < from
+    {
+        return Verdict::Refuse(format!("it would end at {to}, before it begins at {from}"));
+    }
     let value = RejectedValue {
         subject: normal(&candidate.subject),
         predicate: candidate.predicate.clone(),

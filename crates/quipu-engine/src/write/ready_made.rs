@@ -363,7 +363,7 @@ fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind, now: Time
             Some(text) => format!("{text} ({said})"),
             None => said,
         };
-        let (valid_from, valid_to) = engine.stretch_of(fact.valid_from, fact.valid_to)?;
+        let (valid_from, valid_to) = (engine.time_of(fact.valid_from)?, engine.time_of(fact.valid_to)?);
         let over = valid_to.is_some_and(|to| to <= now);
         let span = page.line(&line);
         let (domain, tags, links) = (fact.domain.clone(), fact.tags.clone(), fact.links.clone());
