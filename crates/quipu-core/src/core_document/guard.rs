@@ -89,7 +89,11 @@ impl Guard<'_> {
         if would_overwrite(self.document, path) {
             return self.value(path);
         }
-        path.parent().map_or(Some(()), |parent| self.elements(parent))
+        let Some(parent) = path.parent() else { return Some(()) };
+        self.elements(parent)?;
+        // What is inserted here would overwrite, in a document that has an object for this list, what was tested.
+        let is_inserted = self.document.pointer(parent.as_str()).is_some_and(Value::is_array);
+        if is_inserted && self.known.covers(path) { self.test(parent) } else { Some(()) }
     }
 
     fn value(&mut self, path: &Pointer) -> Option<()> {

@@ -110,6 +110,11 @@ fn a_path_into_a_list_never_overwrites_in_an_object() {
     let twice = guarded(&json!({"l": []}), &patch(json!([insert, insert]))).expect("a patch");
     assert_eq!(replay(&json!({"l": []}), &twice), Ok(json!({"l": [null, null]})));
     assert!(replay(&json!({"l": {}}), &twice).is_err());
+    // What was tested at that place is known, and would be lost in an object all the same.
+    let copied = json!([{"op": "copy", "from": "/l/0", "path": "/a"}, {"op": "add", "path": "/l/0", "value": 2}]);
+    let copied = guarded(&json!({"l": [1]}), &patch(copied)).expect("a patch");
+    assert_eq!(replay(&json!({"l": [1]}), &copied), Ok(json!({"l": [2, 1], "a": 1})));
+    assert!(replay(&json!({"l": {"0": 1}}), &copied).is_err());
     for index in ["-", "18446744073709551615"] {
         let far = patch(json!([{"op": "move", "from": "/l/0", "path": format!("/l/{index}/x")}]));
         assert!(guarded(&json!({"l": [1, {}]}), &far).is_err(), "{index}");

@@ -148,8 +148,7 @@ fn same_loss(here: &Value, there: &Value, op: &PatchOperation) -> bool {
         PatchOperation::Remove(remove) => same(&remove.path),
         PatchOperation::Replace(replace) => same(&replace.path),
         PatchOperation::Add(add) => same_target(&add.path),
-        // A place that is copied to itself keeps its value, where an array gets it a second time.
-        PatchOperation::Copy(copy) => same(&copy.from) && (copy.from == copy.path || same_target(&copy.path)),
+        PatchOperation::Copy(copy) => same(&copy.from) && same_target(&copy.path),
         PatchOperation::Move(relocation) => {
             let without = |document: &Value| {
                 let mut document = document.clone();
