@@ -142,18 +142,11 @@ impl DecisionDraft<'_> {
     /// the same words.
     fn begins_on(&mut self, update: &UpdateCandidate) {
         let Some(day) = update.day else { return };
-        let is_ahead = |fact: &Fact| {
-            let is_plan = matches!(fact.fact_type, FactType::Commitment | FactType::Event);
-            let domain = self.case.predicates.get(&fact.predicate).domain.as_str();
-            let is_meant = is_plan || matches!(domain, "work" | "education");
-            is_meant && self.has_not_begun(fact) && !self.is_from_here(fact)
-        };
-        let (plans, values): (Vec<Fact>, Vec<Fact>) = self
-            .view
-            .holding()
-            .into_iter()
-            .filter(is_ahead)
-            .partition(|fact| matches!(fact.fact_type, FactType::Commitment | FactType::Event));
+        let is_plan = |fact: &Fact| matches!(fact.fact_type, FactType::Commitment | FactType::Event);
+        let is_ahead = |fact: &Fact| self.has_not_begun(fact) && !self.is_from_here(fact);
+        let ahead = self.view.holding().into_iter().filter(is_ahead);
+        let (plans, mut values): (Vec<Fact>, Vec<Fact>) = ahead.partition(is_plan);
+        values.retain(|fact| matches!(self.case.predicates.get(&fact.predicate).domain.as_str(), "work" | "education"));
         let [value] = values.as_slice() else { return };
         let is_of_value = |plan: &Fact| {
             let is_shared = |at: &Evidence| value.evidence.iter().any(|own| own.source == at.source);

@@ -152,3 +152,12 @@ fn what_is_kept_after_all_holds_on_and_what_was_to_follow_does_not_begin() {
     news(&mut world, "2025-11-04", "I'm keeping the car after all", "warfarin", UpdateNews::Kept, None);
     assert_eq!(world.active("takes_medication"), ["warfarin"]);
 }
+
+#[test]
+fn what_would_end_before_it_begins_is_refused() {
+    let mut world = World::new();
+    let backwards = FactCandidate { valid_to: Some(day("2019-01-01")), ..works("Mercy", Stance::Holds, "2020-01-01") };
+    let report = world.says("2025-11-01", backwards);
+    assert_eq!((report.refused.len(), world.active("works_at").len()), (1, 0));
+    assert!(report.refused[0].reason.contains("before it begins"), "{:?}", report.refused);
+}
