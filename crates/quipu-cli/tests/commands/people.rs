@@ -219,6 +219,49 @@ fn what_was_retracted_is_marked_wherever_its_words_are_shown() {
 }
 
 #[test]
+fn what_others_say_of_themselves_in_a_chat_is_no_answer_about_the_user() {
+    let place = Place::new("");
+    let chat = place.0.path().join("chat.txt");
+    let lines = [
+        "Marta: hi, how are you?",
+        "Joana: I'm pregnant!! due in May",
+        "Marta: I'm so happy for you, I'm vegetarian now",
+    ];
+    let line = |(minute, line): (usize, &&str)| format!("01/11/2026, 10:0{minute} - {line}\n");
+    std::fs::write(&chat, lines.iter().enumerate().map(line).collect::<String>()).unwrap();
+    check(&place, &["import", "whatsapp", chat.to_str().unwrap(), "--me", "Marta", "--date-order", "dmy"], 0, &[]);
+    let verdict = |question: &str| {
+        let output = place.run(&["recall", question, "-o", "json"]);
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        found["decision"]["verdict"].as_str().unwrap().to_owned()
+    };
+    assert_ne!(verdict("Am I pregnant?"), "answer");
+    assert_eq!(verdict("Is Joana pregnant?"), "answer");
+    assert_eq!(verdict("Am I vegetarian?"), "answer");
+}
+
+#[test]
+fn nothing_is_erased_without_the_receipt_that_was_asked_for() {
+    let place = Place::new("");
+    check(&place, &["add", "the canary sings"], 0, &[]);
+    let (kept, nowhere) = (place.0.path().join("kept.json"), place.0.path().join("nowhere/receipt.json"));
+    std::fs::write(&kept, "mine").unwrap();
+    for (receipt, code) in [(&kept, 1), (&nowhere, 5)] {
+        let args = ["erase", "1", "--yes", "--receipt", receipt.to_str().unwrap()];
+        check(&place, &args, code, &["Nothing was erased"]);
+        check(&place, &["recall", "canary"], 0, &["the canary sings"]);
+    }
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "mine");
+    // An erasure that fails leaves no file behind.
+    let receipt = place.0.path().join("receipt.json");
+    let receipt_path = receipt.to_str().unwrap();
+    check(&place, &["erase", "99", "--yes", "--receipt", receipt_path], 3, &[]);
+    assert!(!receipt.exists());
+    check(&place, &["erase", "1", "--yes", "--receipt", receipt_path], 0, &[]);
+    assert!(std::fs::read_to_string(&receipt).unwrap().contains("erased"));
+}
+
+#[test]
 fn a_damaged_backup_of_one_user_changes_nothing_of_theirs_and_stops_nobody_else() {
     let place = Place::new("");
     for user in ["ana", "bo", "cy"] {

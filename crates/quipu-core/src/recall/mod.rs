@@ -199,9 +199,10 @@ fn search(
     let lacks_value = !among_people && answer::of_another::lacks_the_value(memory, derived, plan, &groups);
     let probability = if lacks_value { answer::decision::without_the_value(probability) } else { probability };
     let of_another = answer::of_another::is_of_another(memory, derived, plan, &groups);
-    // People in a conversation address each other as "you" and omit names.
+    // People in a conversation address each other as "you" and omit names. Whose "I" is the user's is known all the same.
+    let is_known_who = !among_people || plan.about.as_ref().is_some_and(About::is_user);
     let may_be_of_another =
-        !among_people && answer::of_another::is_said_of_others(memory, derived, (plan, &terms), &groups);
+        is_known_who && answer::of_another::is_said_of_others(memory, derived, (plan, &terms), &groups);
     if plan.form.order {
         desk.spread(&mut groups);
     }
