@@ -157,6 +157,7 @@ impl DecisionDraft<'_> {
             if fact.id == value.id {
                 let held = self.view.in_slot(&fact.slot);
                 self.again_ahead(&Claim { held, ..self.claim_about(&candidate, fact) }, fact);
+                self.report.seen.push(outcome(fact, "begins on another day"));
             } else {
                 self.take_over(&candidate, fact, false);
             }
@@ -176,6 +177,7 @@ impl DecisionDraft<'_> {
             }
         }
         self.draw(DerivedChange::FactRestored { fact: fact.id });
+        self.report.seen.push(outcome(fact, "holds on"));
     }
 
     /// Puts a figure in the place of the only figure of the one fact that was said last: "oops, I meant 42".

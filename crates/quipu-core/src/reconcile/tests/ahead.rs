@@ -111,18 +111,29 @@ fn another_present_value_leaves_the_plan_and_holds_until_then() {
     assert_eq!(world.core("/work/employer"), Some(json!("Café Lux")));
 }
 
-fn news(world: &mut World, date: &str, text: &str, what: &str, news: UpdateNews, on: Option<&str>) {
+/// Tells news, and returns what is told of the facts that stay.
+fn news(
+    world: &mut World,
+    date: &str,
+    text: &str,
+    what: &str,
+    news: UpdateNews,
+    on: Option<&str>,
+) -> Vec<(String, String)> {
     world.now = day(date);
     let (what, day) = (what.to_owned(), on.map(day));
     let update = UpdateCandidate { what, news, span: 0..text.len(), day, confidence: 0.9 };
     let found = Extraction { updates: vec![update], ..Extraction::default() };
-    world.hears_text(date, SourceKind::UserSaid, text, found);
+    let report = world.hears_text(date, SourceKind::UserSaid, text, found);
+    report.seen.into_iter().map(|seen| (seen.text, seen.what)).collect()
 }
 
 #[test]
 fn a_beginning_is_moved_without_naming_what_begins() {
     let mut world = before_the_change();
-    news(&mut world, "2025-12-01", "they put my start back to March", "", UpdateNews::Begins, Some("2026-03-01"));
+    let text = "they put my start back to March";
+    let told = news(&mut world, "2025-12-01", text, "", UpdateNews::Begins, Some("2026-03-01"));
+    assert_eq!(told, [("User works at Oakwood".to_owned(), "begins on another day".to_owned())]);
     assert_eq!(world.held_at("works_at", "2026-02-01"), ["Mercy"]);
     assert_eq!(world.held_at("works_at", "2026-03-02"), ["Oakwood"]);
     // With two beginnings ahead it is not clear which is meant.
@@ -135,7 +146,8 @@ fn a_beginning_is_moved_without_naming_what_begins() {
 #[test]
 fn what_is_kept_after_all_holds_on_and_what_was_to_follow_does_not_begin() {
     let mut world = before_the_change();
-    news(&mut world, "2025-12-01", "I'm staying at Mercy after all", "Mercy", UpdateNews::Kept, None);
+    let told = news(&mut world, "2025-12-01", "I'm staying at Mercy after all", "Mercy", UpdateNews::Kept, None);
+    assert_eq!(told, [("User works at Mercy".to_owned(), "holds on".to_owned())]);
     assert_eq!(world.active("works_at"), ["Mercy"]);
     assert_eq!(world.held_at("works_at", "2026-02-01"), ["Mercy"]);
     assert_eq!(world.core("/work/employer"), Some(json!("Mercy")));
