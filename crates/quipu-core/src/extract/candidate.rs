@@ -94,6 +94,9 @@ pub struct ReadyMadeDetails {
     pub description: String,
     /// Priority of a task, 1 to 10.
     pub priority: Option<u8>,
+    /// True for a task that is the same as a known one only if it has the same title and no other due day. Otherwise a
+    /// similar title is enough, and another day is news of the known task.
+    pub is_named_exactly: bool,
     /// Whether a task is stalled.
     pub is_stalled: Option<bool>,
     /// Time at which a task was first mentioned or an attempt was made.
@@ -223,6 +226,17 @@ pub enum TaskKind {
     Goal,
     /// Something to get rid of, with attempts.
     Problem,
+}
+
+impl TaskKind {
+    /// The kind as a lower-case word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Task => "task",
+            Self::Goal => "goal",
+            Self::Problem => "problem",
+        }
+    }
 }
 
 /// What happened to a task.

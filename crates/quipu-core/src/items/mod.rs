@@ -304,8 +304,12 @@ impl Items {
             }),
             _ => self.episodes.get(&id).map(|episode| format!("{} sources", episode.sources.len())),
         };
-        let hidden = if self.is_hidden(id) { ", hidden" } else { "" };
-        stands.unwrap_or_default() + hidden + self.growth.standing(id)
+        let hidden = match self.merged_into(id) {
+            Some(into) => format!(", replaced by {into}"),
+            None if self.is_hidden(id) => ", retracted".to_owned(),
+            None => String::new(),
+        };
+        stands.unwrap_or_default() + &hidden + self.growth.standing(id)
     }
 
     /// Rebuilds the indexes; call after reading a snapshot.

@@ -205,9 +205,11 @@ impl DecisionDraft<'_> {
     pub(super) fn confirm(&mut self, claim: &Claim<'_>, same: &Fact) {
         let confidence_base = Some(same.confidence_base.max(claim.candidate.confidence));
         let (status, evidence) = (Some(FactStatus::Active), Some(claim.evidence));
+        let trust = Some(self.case.standing.trust).filter(|trust| *trust > same.trust);
         self.draw(DerivedChange::FactChanged(FactChange {
             status,
             evidence,
+            trust,
             confidence_base,
             ..FactChange::of(same.id)
         }));

@@ -89,7 +89,15 @@ fn judge_open(case: &ReconcileInput<'_>, items: &Items, predicate: &Predicate, c
         predicate: candidate.predicate.clone(),
         value: normal(&candidate.object),
     };
-    if let Some(taken_back) = items.rejected_at(&value) {
+    let is_said_again = |value: &RejectedValue| {
+        items.facts().any(|fact| {
+            fact.is_active()
+                && fact.predicate == value.predicate
+                && normal(&fact.object) == value.value
+                && normal(&fact.subject) == value.subject
+        })
+    };
+    if let Some(taken_back) = items.rejected_at(&value).filter(|_| !is_said_again(&value)) {
         // The user may say it again, but a source recorded before the rejection does not count.
         let said_in = case.memory.get(case.source).map_or(0, |held| held.seq);
         if case.standing.trust < Trust::User || said_in < taken_back {

@@ -148,7 +148,7 @@ fn says_little_else(one: &str, other: &str) -> bool {
     negates(one) == negates(other) && (common >= SAME_NOTE_MIN || common >= LITTLE_MORE_MIN && contained(&a, &b))
 }
 
-fn negates(text: &str) -> bool {
+pub(super) fn negates(text: &str) -> bool {
     words(text).iter().any(|word| is_negation(word))
 }
 

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::notes::negates;
 use super::{DecisionDraft, Outcome, gate};
 use crate::calendar::day_number;
 use crate::extract::{TaskCandidate, TaskKind, TaskNews};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Attempt, DerivedChange, Task, TaskChange, TaskStatus};
+use crate::predicate::normal;
 use crate::text::tokens;
 
 /// Least share of common stems of two titles of one task.
@@ -18,11 +20,7 @@ const PRIORITY_DEFAULT: u8 = 5;
 impl DecisionDraft<'_> {
     pub(super) fn task(&mut self, candidate: &TaskCandidate) {
         let evidence = self.case.evidence(&candidate.span);
-        let word = match candidate.kind {
-            TaskKind::Task => "task",
-            TaskKind::Goal => "goal",
-            TaskKind::Problem => "problem",
-        };
+        let word = candidate.kind.as_str();
         if let Some(reason) = gate::objection(self.case, self.case.quote(&candidate.span), &candidate.title) {
             return self.refuse(candidate.title.clone(), word, evidence, reason);
         }
@@ -68,11 +66,24 @@ impl DecisionDraft<'_> {
         let open = |task: &&&Task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled);
         let all = self.view.open_tasks();
         let opened = candidate.news == TaskNews::Opened;
+        let (source, is_exact) = (self.case.source, self.besides(&candidate.span).is_named_exactly);
+        let other_day = |task: &Task| {
+            let days = task.due.zip(candidate.due).map(|(one, other)| (day_number(one), day_number(other)));
+            days.is_some_and(|(one, other)| one != other)
+        };
         let score = |task: &Task| {
+            if is_exact && normal(&task.title) != normal(&candidate.title) {
+                return 0.0;
+            }
+            // In a later message, another due day is news of the task.
+            if (is_exact || task.evidence.iter().any(|place| place.source == source)) && other_day(task) {
+                return 0.0;
+            }
             // A new task must nearly equal a known one to be the same; an update may use fewer words.
             let title = match opened {
-                true if differ_in_number(&task.title, &candidate.title) => 0.0,
+                true if differ_in_matter(&task.title, &candidate.title) => 0.0,
                 true => overlap(&task.title, &candidate.title),
+                false if differ_in_name(&task.title, &candidate.title) => 0.0,
                 false => named_by(&task.title, &candidate.title),
             };
             // "The mask helped": an earlier attempt identifies the problem.
@@ -81,9 +92,12 @@ impl DecisionDraft<'_> {
             });
             if again { title.max(SAME_TITLE_MIN) } else { title }
         };
-        let weighed = all.iter().filter(open).map(|task| (score(task), task.updated_at, task.id));
-        let best = weighed.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
-        if let Some((found, _, id)) = best
+        let weighed = all.iter().filter(open).map(|task| {
+            let is_same = task.title == candidate.title && task.due == candidate.due;
+            (score(task), (is_same, task.updated_at, task.id))
+        });
+        let best = weighed.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        if let Some((found, (_, _, id))) = best
             && found >= SAME_TITLE_MIN
         {
             return all.into_iter().find(|task| task.id == id).cloned();
@@ -221,11 +235,26 @@ pub(super) fn overlap(one: &str, other: &str) -> f64 {
     if all == 0 { 0.0 } else { a.intersection(&b).count() as f64 / all as f64 }
 }
 
-/// True if both texts have numbers, and not the same ones: "pay invoice 12" is not "pay invoice 13".
-fn differ_in_number(one: &str, other: &str) -> bool {
-    let numbers = |text| stems(text).into_iter().filter(|stem| stem.contains(|c: char| c.is_ascii_digit()));
-    let (a, b): (BTreeSet<String>, BTreeSet<String>) = (numbers(one).collect(), numbers(other).collect());
-    !a.is_empty() && !b.is_empty() && a != b
+/// True if each text has a word that the other lacks, besides the first word of both, which says what is done: "call Anna
+/// about the lease" is not "call Anna about the party", and "get a gift for Ann" may be "buy a gift for Ann". Also true if
+/// only one of them has a negation.
+fn differ_in_matter(one: &str, other: &str) -> bool {
+    let (a, b) = (ordered_stems(one), ordered_stems(other));
+    let lacks = |own: &[String], others: &[String]| own.iter().skip(1).any(|stem| !others.contains(stem));
+    negates(one) != negates(other) || lacks(&a, &b) && lacks(&b, &a)
+}
+
+/// True if each text has a name or number that the other lacks: the invoice for Bob is not the one for Alice.
+fn differ_in_name(one: &str, other: &str) -> bool {
+    let lacks = |own: &str, other: &str| {
+        let known = stems(other);
+        let named = own
+            .split_whitespace()
+            .skip(1)
+            .filter(|word| word.starts_with(|c: char| c.is_uppercase() || c.is_numeric()));
+        named.flat_map(ordered_stems).any(|stem| !known.contains(&stem))
+    };
+    lacks(one, other) && lacks(other, one)
 }
 
 /// True if the stems of one text are a non-empty subset of the other's.
@@ -243,9 +272,11 @@ fn named_by(title: &str, name: &str) -> f64 {
 }
 
 fn stems(text: &str) -> BTreeSet<String> {
-    let mut all = BTreeSet::new();
-    tokens::for_each_term(text, |term| {
-        all.insert(term.to_owned());
-    });
+    ordered_stems(text).into_iter().collect()
+}
+
+fn ordered_stems(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    tokens::for_each_term(text, |term| all.push(term.to_owned()));
     all
 }

@@ -8,7 +8,7 @@ use quipu_core::Memory;
 use quipu_core::event::Trust;
 use quipu_core::extract::REMARK;
 use quipu_core::id::{ItemId, ItemKind};
-use quipu_core::item::{Evidence, Fact, FactType, Note, TaskStatus, TenetStatus, TimeSpan, stretch};
+use quipu_core::item::{Evidence, Fact, FactStatus, FactType, Note, TaskStatus, TenetStatus, TimeSpan, stretch};
 use quipu_core::memory::HeldSource;
 use quipu_core::pack::{self, Noted, Offer, Quotation, RequestNeed, Section, TermTable, excerpts};
 use quipu_core::predicate::{Predicates, normal};
@@ -256,8 +256,11 @@ impl<'a> OfferContext<'a> {
         let (id, speaker, trust) = (source.id, source.speaker().to_owned(), held.trust);
         // Whatever the words are shown for, they may also state what holds no longer.
         let over = answers::outdated(self.sight, &self.wanted.plan.validity, id);
-        let over: Vec<String> = over.iter().map(|(fact, text)| self.is_over(source, *fact, text)).collect();
-        let remark = (!over.is_empty()).then(|| over.join("; "));
+        let over = over.iter().filter_map(|(fact, _)| self.is_over(source, *fact));
+        let waits = answers::unconfirmed(self.sight, id);
+        let waits = waits.iter().map(|(_, text)| self.remark(source, "not confirmed", text));
+        let remarks: Vec<String> = over.chain(waits).collect();
+        let remark = (!remarks.is_empty()).then(|| remarks.join("; "));
         let words = Some(Quotation { id, speaker, trust, forms, remark });
         let at = self.offers.len();
         self.of_source.insert(id, (at, near));
@@ -276,15 +279,22 @@ impl<'a> OfferContext<'a> {
         Some(at)
     }
 
-    /// Says that a statement of a source is over. A remark has the words beside which this stands, and is not repeated.
-    fn is_over(&self, source: &Source, fact: ItemId, text: &str) -> String {
+    /// Says that a statement of a source does not hold, and why.
+    fn is_over(&self, source: &Source, fact: ItemId) -> Option<String> {
+        let fact = self.memory.items().fact(fact)?;
+        let word = match fact.status {
+            FactStatus::Corrected => "never so",
+            FactStatus::Retracted => "taken back",
+            _ => "no longer so",
+        };
+        let text = if fact.predicate == REMARK { &fact.object } else { &fact.text };
+        Some(self.remark(source, word, text))
+    }
+
+    /// A remark about a statement. The words beside which it stands are not repeated.
+    fn remark(&self, source: &Source, word: &str, text: &str) -> String {
         let words = |text: &str| normal(text.trim_end_matches(|c: char| c.is_ascii_punctuation()));
-        let own = self.memory.items().fact(fact).filter(|fact| fact.predicate == REMARK).map(|fact| &fact.object);
-        match own {
-            Some(own) if words(own) == words(&source.text) => "no longer so".to_owned(),
-            Some(own) => format!("no longer so: {own}"),
-            None => format!("no longer so: {text}"),
-        }
+        if words(text) == words(&source.text) { word.to_owned() } else { format!("{word}: {text}") }
     }
 
     /// Returns true if the stable part contains everything a source says, that is, if the source is only a rule of the

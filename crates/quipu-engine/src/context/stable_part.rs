@@ -8,7 +8,7 @@ use quipu_core::Memory;
 use quipu_core::event::Trust;
 use quipu_core::extract::USER;
 use quipu_core::id::ItemId;
-use quipu_core::item::{Fact, FactType, TenetKind, TenetStatus};
+use quipu_core::item::{Fact, FactType, TaskStatus, TenetKind, TenetStatus, stretch};
 use quipu_core::pack::{StableLine, excerpt};
 use quipu_core::predicate::Predicates;
 use serde_json::Value;
@@ -73,13 +73,21 @@ pub(crate) fn always(memory: &Memory, predicates: &Predicates, now: Timestamp) -
         (counts || memory.marks(tenet.id).pinned && tenet.status != TenetStatus::Outdated) && !items.is_hidden(tenet.id)
     });
     let rules = rules.map(|tenet| kept(vec![tenet.id], USER, Trust::User, tenet.text.clone()));
+    let stands = |id: ItemId| memory.marks(id).pinned && !items.is_hidden(id);
+    let tasks = items.tasks().filter(|task| stands(task.id) && task.status != TaskStatus::Dropped).map(|task| {
+        let title = if task.status == TaskStatus::Done { format!("{} (done)", task.title) } else { task.title.clone() };
+        let due = task.due.map(|due| format!(", due {}", stretch(due))).unwrap_or_default();
+        kept(vec![task.id], USER, task.trust, format!("{}: {title}{due}", task.kind.as_str()))
+    });
+    let notes = items.notes().filter(|note| stands(note.id));
+    let notes = notes.map(|note| kept(vec![note.id], USER, note.trust, note.text.clone()));
     let said = memory.pinned_sources().map(|held| {
         let source = &held.source;
         let text = excerpt(&source.text, &[], &BTreeSet::new(), PINNED_TOKENS).text;
         let text = format!("{}: {text}", source.speaker());
         StableLine { said_at: source.said_at, ..kept(vec![source.id], source.speaker(), held.trust, text) }
     });
-    facts.chain(rules).chain(said).collect()
+    facts.chain(rules).chain(tasks).chain(notes).chain(said).collect()
 }
 
 /// Who the user is: fields of the core document, then promoted claims.

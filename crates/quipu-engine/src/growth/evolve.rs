@@ -311,7 +311,7 @@ pub fn promote<'a>(
         preview = Some(PromotionPreview::of(&plan));
         Ok(promotion(&state.memory, changes, plan.promotion.rationale))
     })?;
-    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
+    receipt.finish(&open, checkpoint::after_append(engine, &open, false, &mut |_| {}));
     let state = open.read();
     let mut all = state.memory.schema().categories().flat_map(|(_, category)| &category.promotions);
     let promotion = all.find(|one| one.seq == receipt.seq).map(|one| one.promotion.clone());

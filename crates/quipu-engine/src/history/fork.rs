@@ -73,7 +73,7 @@ pub fn fork(engine: &Engine, from: &UserId, into: &UserId, at: When, watch: Watc
     engine.forget_open(into);
     let open = engine.open_existing(into)?;
     let mut receipt = commit::receipt_at(&open, at + 1)?;
-    receipt.lag = checkpoint::after_append(engine, &open, true, watch);
+    receipt.finish(&open, checkpoint::after_append(engine, &open, true, watch));
     Ok(receipt)
 }
 
@@ -166,7 +166,7 @@ pub fn pick(engine: &Engine, events: &[SealedEvent], into: &UserId, watch: Watch
     }
     let lag = checkpoint::after_append(engine, &open, false, watch);
     if let Some(last) = picked.receipts.last_mut() {
-        last.lag = lag;
+        last.finish(&open, lag);
     }
     Ok(picked)
 }

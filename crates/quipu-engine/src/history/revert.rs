@@ -22,13 +22,15 @@ use crate::ports::UserLedger;
 use crate::read::recall::{self, AtVersion, RecallOptions};
 use crate::sessions::episodes;
 use crate::sessions::summarize;
+use crate::write::reword;
 
 /// Which events to revert.
 #[derive(Debug, Clone)]
 pub enum Selection {
     /// The given events.
     Events(Vec<EventRef>),
-    /// Every event with this reference (an import, file or message).
+    /// Every event with this reference (an import, file or message), and the event of its own that recorded a message of
+    /// this id.
     Reference(String),
     /// Every event of a session.
     Session(String),
@@ -94,7 +96,7 @@ pub fn revert<'a>(
     let mut receipt = receipts.into_iter().next_back().ok_or_else(missing)?;
     let difference = without(difference(&before, &open.read().memory), &restored);
     let lag = checkpoint::after_append(engine, &open, false, watch);
-    receipt.lag = receipt.lag.or(lag);
+    receipt.finish(&open, lag);
     Ok((receipt, difference))
 }
 
@@ -250,7 +252,13 @@ fn select(open: &OpenMemory, selection: &Selection) -> Result<Vec<Seq>> {
             let state = open.read();
             (from..=state.memory.seq()).filter(|&seq| !state.history.is_permanent(seq)).collect()
         }
-        Selection::Reference(reference) => scan(open, &|header| header.origin.reference.as_ref() == Some(reference))?,
+        Selection::Reference(reference) => {
+            let mut found = scan(open, &|header| header.origin.reference.as_ref() == Some(reference))?;
+            if let Ok(source) = reference.parse() {
+                found.extend(reword::own_event(open, source)?);
+            }
+            found
+        }
         Selection::Session(session) => scan(open, &|header| header.origin.session.as_ref() == Some(session))?,
     };
     found.sort_unstable();

@@ -37,8 +37,10 @@ const GROWN_BY: usize = 4;
 pub struct Receipt {
     /// Id of the event.
     pub event_id: EventId,
-    /// Position of the event, which is the new version of the memory.
+    /// Position of the event.
     pub seq: Seq,
+    /// Version of the memory that contains the event and what followed from it.
+    pub version: Seq,
     /// Hash of the event; pin it to detect tampering later.
     #[cfg_attr(feature = "schema", schemars(with = "quipu_core::schema::HexHash"))]
     pub hash: String,
@@ -70,6 +72,7 @@ impl Receipt {
         Ok(Self {
             event_id: event.id,
             seq: event.seq,
+            version: event.seq,
             hash: event.hash.to_hex().to_string(),
             items: items.collect(),
             replayed,
@@ -78,6 +81,13 @@ impl Receipt {
             summarized: Vec::new(),
             lag: None,
         })
+    }
+
+    /// Completes the receipt with the present version, when everything that follows from its event is recorded. An earlier
+    /// `lag` is kept.
+    pub(crate) fn finish(&mut self, open: &OpenMemory, lag: Option<String>) {
+        self.version = open.read().memory.seq();
+        self.lag = self.lag.take().or(lag);
     }
 }
 

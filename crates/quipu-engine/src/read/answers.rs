@@ -69,6 +69,9 @@ pub struct Answer {
     /// Statements in its text that no longer hold or never did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<(ItemId, String)>,
+    /// Statements of others in its text that wait for the user's decision: item and text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unconfirmed: Vec<(ItemId, String)>,
     /// How far what it says can be relied on, 0 to 1: from its source, agreement and likeness to the question.
     pub confidence: f64,
     /// The field of the core document a fact is written to.
@@ -129,10 +132,14 @@ pub(crate) enum Quotes {
 pub(crate) fn of_group(sight: &ReadView<'_>, validity: &Validity, quotes: Quotes, group: &AnswerGroup) -> Answer {
     let memory = sight.memory;
     let answer = match &group.lead {
-        GroupLead::Source(hit) => Answer {
-            outdated: outdated(sight, validity, memory.sources()[hit.ordinal as usize].source.id),
-            ..of_source(memory, group, hit)
-        },
+        GroupLead::Source(hit) => {
+            let source = memory.sources()[hit.ordinal as usize].source.id;
+            Answer {
+                outdated: outdated(sight, validity, source),
+                unconfirmed: unconfirmed(sight, source),
+                ..of_source(memory, group, hit)
+            }
+        }
         GroupLead::Derived(hit) => {
             let answer = of_derived(memory, quotes, group, hit);
             // The quotations may state more than what they are quoted for.
@@ -186,6 +193,7 @@ fn of_source(memory: &Memory, group: &AnswerGroup, hit: &stages::Hit) -> Answer 
         also: Vec::new(),
         contested_by: Vec::new(),
         outdated: Vec::new(),
+        unconfirmed: Vec::new(),
         confidence: group.standing.confidence,
         core_path: None,
         standing: group.standing,
@@ -220,6 +228,7 @@ fn of_derived(memory: &Memory, told: Quotes, group: &AnswerGroup, hit: &stages::
         also: Vec::new(),
         contested_by: Vec::new(),
         outdated: Vec::new(),
+        unconfirmed: Vec::new(),
         confidence: group.standing.confidence,
         core_path: None,
         standing: group.standing,
@@ -303,7 +312,24 @@ pub(crate) fn outdated(sight: &ReadView<'_>, validity: &Validity, source: ItemId
         !fact.tells_of_past() && matches!(fact.status, FactStatus::Superseded | FactStatus::Corrected)
             || fact.status == FactStatus::Retracted
     });
-    known.map(|fact| (fact.id, fact.text.clone())).collect()
+    let remark = |fact: &Fact| match fact.status {
+        FactStatus::Corrected => format!("{} (never so)", fact.text),
+        FactStatus::Retracted => format!("{} (taken back)", fact.text),
+        _ => fact.text.clone(),
+    };
+    known.map(|fact| (fact.id, remark(fact))).collect()
+}
+
+/// Statements of others read from a source that wait for the user's decision, although its text states them.
+pub(crate) fn unconfirmed(sight: &ReadView<'_>, source: ItemId) -> Vec<(ItemId, String)> {
+    let items = sight.memory.items();
+    let facts = sight.derived.read_from(source).filter_map(|fact| items.fact(fact));
+    let waits = |fact: &&Fact| {
+        matches!(fact.status, FactStatus::Uncertain | FactStatus::Contested)
+            && fact.trust < Trust::User
+            && items.waiting_about(fact.id).next().is_some()
+    };
+    facts.filter(waits).map(|fact| (fact.id, fact.text.clone())).collect()
 }
 
 /// The fact that a contested fact contradicts.

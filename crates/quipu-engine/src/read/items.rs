@@ -345,6 +345,6 @@ pub fn mark<'a>(
         let change = Change::ItemMarked(ItemMark { item, pinned, rating });
         Ok(Draft::new(Actor::User, SourceKind::UserEdited, vec![change]))
     })?;
-    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
+    receipt.finish(&open, checkpoint::after_append(engine, &open, false, &mut |_| {}));
     Ok(receipt)
 }

@@ -360,6 +360,7 @@ fn decision(memory: &Memory, hits: &[Answer], found: &FoundAnswers, thresholds: 
         from_user: answer.trust == Trust::User,
         of_another: found.of_another,
         may_be_of_another: found.may_be_of_another,
+        waits: !answer.unconfirmed.is_empty(),
     });
     let (verdict, reason) = stages::decide(found.probability, best, thresholds);
     let sides =

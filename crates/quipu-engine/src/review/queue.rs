@@ -204,7 +204,7 @@ pub fn decide_review<'a>(
         receipt.understood = understand::understand(engine, &open, source.id, &cause)?;
     }
     running.finish(said.is_some() && receipt.understood.is_empty())?;
-    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
+    receipt.finish(&open, checkpoint::after_append(engine, &open, false, &mut |_| {}));
     Ok(receipt)
 }
 

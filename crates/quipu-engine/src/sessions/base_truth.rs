@@ -53,7 +53,7 @@ pub fn set_base_truth(
     };
     let open = commit::open_or_create(engine, user.into(), &mut draft)?;
     let mut receipt = commit::commit_one(engine, &open, None, &mut draft)?;
-    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
+    receipt.finish(&open, checkpoint::after_append(engine, &open, false, &mut |_| {}));
     Ok(receipt)
 }
 
@@ -71,7 +71,7 @@ pub fn unset_base_truth(engine: &Engine, user: &UserId, session: &str, name: &st
         let truth = find(&state.memory, session, name)?;
         Ok(by_user(session, Change::Drawn(DerivedChange::BaseTruthRemoved { truth, exchange: None })))
     })?;
-    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
+    receipt.finish(&open, checkpoint::after_append(engine, &open, false, &mut |_| {}));
     Ok(receipt)
 }
 
@@ -219,6 +219,6 @@ pub fn end_session(engine: &Engine, user: &UserId, session: &str) -> Result<Sess
         Some(_) => episodes::tell(engine, &open, Some(session), Some(true))?.iter().map(|made| made.items.len()).sum(),
         None => 0,
     };
-    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
+    receipt.finish(&open, checkpoint::after_append(engine, &open, false, &mut |_| {}));
     Ok(SessionEnd { receipt, told, episodes })
 }

@@ -33,8 +33,8 @@ impl BundleVerdict {
         self.ledger.is_intact() && self.signature_holds && self.expected_key != Some(false)
     }
 
-    /// Why the bundle is not intact.
-    fn fault(&self) -> Option<String> {
+    /// Why the bundle is not intact; `None` if it is.
+    pub fn fault(&self) -> Option<String> {
         if self.is_intact() {
             return None;
         }

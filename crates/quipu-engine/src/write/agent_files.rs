@@ -161,7 +161,7 @@ pub fn arrange(
     }
     let mut receipts = commit::commit(engine, &open, None, &mut drafted)?;
     if let Some(last) = receipts.last_mut() {
-        last.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
+        last.finish(&open, checkpoint::after_append(engine, &open, false, &mut |_| {}));
     }
     Ok(receipts)
 }

@@ -79,6 +79,6 @@ pub fn edit_core<'a>(
     };
     let open = commit::open_or_create(engine, memory, &mut decide)?;
     let mut receipt = commit::commit_one(engine, &open, idempotency.as_ref(), &mut decide)?;
-    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
+    receipt.finish(&open, checkpoint::after_append(engine, &open, false, &mut |_| {}));
     Ok(receipt)
 }

@@ -376,7 +376,7 @@ pub fn note_about(engine: &Engine, user: &UserId, name: &str, said: &Map<String,
         let origin = Origin { reference: reference.clone(), ..Origin::of(SourceKind::UserEdited) };
         Ok(Draft { origin, ..Draft::new(Actor::User, SourceKind::UserEdited, vec![Change::SourceRecorded(source)]) })
     })?;
-    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
+    receipt.finish(&open, checkpoint::after_append(engine, &open, false, &mut |_| {}));
     Ok(receipt)
 }
 
@@ -426,7 +426,7 @@ pub fn take_back(engine: &Engine, user: &UserId, names: &[String]) -> Result<Vec
     })?;
     let lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     if let Some(last) = receipts.last_mut() {
-        last.lag = last.lag.take().or(lag);
+        last.finish(&open, lag);
     }
     Ok(receipts)
 }

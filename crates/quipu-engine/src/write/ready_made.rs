@@ -1,24 +1,21 @@
 //! Records ready-made items of other programs, through the same gate as extracted ones.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use jiff::Timestamp;
-use quipu_core::calendar::TimeExpression;
+use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, Idempotency, Origin, SourceKind};
 use quipu_core::extract::{
     Extraction, FactCandidate, NoteCandidate, ReadyMadeDetails, Stance, TaskCandidate, TaskKind, TaskNews,
     TenetCandidate, USER,
 };
-use quipu_core::guard;
-use quipu_core::id::{ItemId, ItemKind};
-use quipu_core::item::{Link, NoteOrigin, TaskStatus, TenetKind};
+use quipu_core::id::{ItemId, ItemKind, Seq};
+use quipu_core::item::{NoteOrigin, TaskStatus};
 use quipu_core::limit;
 use quipu_core::predicate::normal;
 use quipu_core::reconcile::{Rejection, Understanding};
 use quipu_core::source::{Role, Source};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -28,187 +25,46 @@ use crate::memory::OpenMemory;
 use crate::memory::checkpoint;
 use crate::memory::{Receipt, commit};
 use crate::process::understand::{self, Cause, SourceReading, WRITTEN};
-use crate::write::replayed_answer;
+use crate::write::ready_made::items::scrubbed;
+use crate::write::replayed_answer::{self, Effects};
 
-/// Items made elsewhere.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct WriteRequest {
-    /// A repeated request with the same key has no second effect and gets the first answer.
-    #[serde(skip_serializing)]
-    pub idempotency_key: Option<String>,
-    /// Facts.
-    pub facts: Vec<FactIn>,
-    /// Notes.
-    #[serde(alias = "reflective")]
-    pub notes: Vec<NoteIn>,
-    /// Tasks, goals and problems.
-    pub tasks: Vec<TaskIn>,
-    /// Tenets.
-    #[serde(alias = "schema")]
-    pub tenets: Vec<TenetIn>,
-}
+mod items;
 
-/// A fact with the fields `subject`, `predicate` and `object`, or `s`, `p` and `o`.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct FactIn {
-    /// Whom it is about. Defaults to the user.
-    #[serde(alias = "s")]
-    pub subject: Option<String>,
-    /// The predicate.
-    #[serde(alias = "p", alias = "relation")]
-    pub predicate: String,
-    /// The value.
-    #[serde(alias = "o")]
-    pub object: String,
-    /// The fact as a sentence.
-    pub text: Option<String>,
-    /// Start of validity: a time or a date.
-    #[serde(alias = "time", default)]
-    pub valid_from: Option<TimeExpression>,
-    /// End of validity.
-    pub valid_to: Option<TimeExpression>,
-    /// Confidence, 0 to 1.
-    #[serde(alias = "confidence")]
-    pub confidence_base: Option<f64>,
-    /// Qualifiers.
-    #[serde(default)]
-    pub qualifiers: BTreeMap<String, String>,
-    /// Broad domain. Defaults to that of the predicate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub domain: Option<String>,
-    /// Topic within the domain.
-    pub topic: Option<String>,
-    /// Free tags.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tags: Vec<String>,
-    /// Links to existing items.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub links: Vec<Link>,
-    /// Unknown fields.
-    #[serde(flatten, skip_serializing)]
-    pub rest: Map<String, Value>,
-}
+pub use items::{AttemptIn, FactIn, NoteIn, TaskIn, TenetIn, WriteRequest};
 
-/// A note.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct NoteIn {
-    /// The text.
-    pub text: String,
-    /// `model_reflection`, `human_feedback` or `rule`. The default depends on the writer.
-    pub origin: Option<NoteOrigin>,
-    /// Confidence, 0 to 1.
-    #[serde(alias = "confidence")]
-    pub confidence_base: Option<f64>,
-    /// Free tags.
-    #[serde(default)]
-    pub tags: Vec<String>,
-    /// Unknown fields.
-    #[serde(flatten, skip_serializing)]
-    pub rest: Map<String, Value>,
-}
-
-/// A task, goal or problem.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct TaskIn {
-    /// Short title. If empty, `description` is used.
-    #[serde(default)]
-    pub title: String,
-    /// Details.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub description: String,
-    /// Its kind. Defaults to a task.
-    pub kind: Option<TaskKind>,
-    /// Its status.
-    pub status: Option<TaskStatus>,
-    /// Priority, 1 to 10. Defaults to 5.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub priority: Option<u8>,
-    /// Due time: a time or a date.
-    pub due: Option<TimeExpression>,
-    /// When it was first mentioned. Defaults to now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub created_at: Option<TimeExpression>,
-    /// Attempts.
-    #[serde(default)]
-    pub attempts: Vec<AttemptIn>,
-    /// Free tags.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tags: Vec<String>,
-    /// Links to existing items.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub links: Vec<Link>,
-    /// Unknown fields.
-    #[serde(flatten, skip_serializing)]
-    pub rest: Map<String, Value>,
-}
-
-/// An attempt.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct AttemptIn {
-    /// Time of the attempt: a time or a date. Defaults to now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub date: Option<TimeExpression>,
-    /// What was tried.
-    pub approach: String,
-    /// The outcome.
-    #[serde(default)]
-    pub outcome: String,
-    /// Whether it helped.
-    pub successful: Option<bool>,
-    /// Unknown fields.
-    #[serde(flatten, skip_serializing)]
-    pub rest: Map<String, Value>,
-}
-
-/// A tenet.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct TenetIn {
-    /// Its kind.
-    pub kind: TenetKind,
-    /// The text.
-    pub text: String,
-    /// Items it is based on.
-    #[serde(default)]
-    pub evidence: Vec<ItemId>,
-    /// Broad domain.
-    pub domain: Option<String>,
-    /// Topic within the domain.
-    pub topic: Option<String>,
-    /// Unknown fields.
-    #[serde(flatten, skip_serializing)]
-    pub rest: Map<String, Value>,
-}
-
-impl WriteRequest {
-    /// Paths of all unknown fields: `tasks[0].attempts[1].mood`.
-    fn ignored(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        let mut note =
-            |at: String, rest: &Map<String, Value>| all.extend(rest.keys().map(|name| format!("{at}.{name}")));
-        self.facts.iter().enumerate().for_each(|(at, fact)| note(format!("facts[{at}]"), &fact.rest));
-        self.notes.iter().enumerate().for_each(|(at, one)| note(format!("notes[{at}]"), &one.rest));
-        for (at, task) in self.tasks.iter().enumerate() {
-            note(format!("tasks[{at}]"), &task.rest);
-            let attempts = task.attempts.iter().enumerate();
-            attempts.for_each(|(tried, attempt)| note(format!("tasks[{at}].attempts[{tried}]"), &attempt.rest));
-        }
-        self.tenets.iter().enumerate().for_each(|(at, one)| note(format!("tenets[{at}]"), &one.rest));
-        all
-    }
+/// An item that does not count until a review is decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Waiting {
+    /// The review.
+    pub review: ItemId,
+    /// The item; the review itself if there is no such item yet.
+    pub item: ItemId,
+    /// The question to the user.
+    pub question: String,
+    /// Why it waits.
+    pub reason: String,
 }
 
 /// Result of a write.
 #[derive(Debug, Clone, Serialize)]
 pub struct WriteReport {
-    /// Items that were made, or that were known and are now confirmed again.
+    /// Items that count: made now, or known before and confirmed again.
     pub accepted: Vec<ItemId>,
+    /// Items that do not count until a review is decided.
+    pub waiting: Vec<Waiting>,
     /// What was rejected, and why.
     pub rejected: Vec<Rejection>,
     /// The source with the written items, word for word; it is the evidence of all of them.
     pub source: ItemId,
+    /// Position of the event that recorded it.
+    pub seq: Seq,
+    /// Version of the memory that contains everything that was recorded.
+    pub version: Seq,
     /// What was recorded, in detail; for a repeated request, as far as the ledger shows.
     pub understood: Understanding,
+    /// Kinds of secrets that were removed before anything was stored.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<String>,
     /// Paths of unknown fields: `facts[0].version`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<String>,
@@ -238,7 +94,7 @@ pub fn write<'a>(
         return Err(Error::Invalid(format!("a write has 1 to {bound} items, this has {many}")));
     }
     let idempotency = sent(request, kind)?;
-    let request = &scrubbed(request);
+    let (request, redacted) = &scrubbed(request);
     let (source, found) = laid_out(engine, request, kind, engine.now())?;
     let draft = Draft {
         origin: Origin { reference: Some("write".to_owned()), ..Origin::of(kind) },
@@ -247,13 +103,12 @@ pub fn write<'a>(
     let open = commit::open_or_create(engine, memory, &mut |_| Ok(draft.clone()))?;
     let receipt = commit::commit_one(engine, &open, idempotency.as_ref(), &mut |_| Ok(draft.clone()))?;
     if receipt.replayed {
-        return again(engine, &open, &receipt, request, kind);
+        return again(engine, &open, &receipt, (request, redacted), kind);
     }
     let understood = read(engine, &open, &receipt, (source.id, found), &|_| false)?;
     checkpoint::after_append(engine, &open, false, &mut |_| {});
     let effects = replayed_answer::effects(&open, &receipt)?;
-    let (accepted, rejected) = (effects.accepted(), effects.rejected(&open.read().memory));
-    Ok(WriteReport { accepted, rejected, source: source.id, understood, ignored: request.ignored(), replayed: false })
+    Ok(report(&receipt, (source.id, understood), (request, redacted), &effects, &open.read().memory))
 }
 
 /// The answer to a repeated request. Completes an interrupted write; nothing is decided again.
@@ -261,7 +116,7 @@ fn again(
     engine: &Engine,
     open: &OpenMemory,
     receipt: &Receipt,
-    request: &WriteRequest,
+    (request, redacted): (&WriteRequest, &[String]),
     kind: SourceKind,
 ) -> Result<WriteReport> {
     let known = replayed_answer::effects(open, receipt)?;
@@ -274,9 +129,29 @@ fn again(
     checkpoint::after_append(engine, open, false, &mut |_| {});
     let effects = replayed_answer::effects(open, receipt)?;
     let then = versions::memory_at(open, When::Seq(effects.version))?;
-    let (accepted, rejected) = (effects.accepted(), effects.rejected(&then));
     let understood = effects.understanding(&then);
-    Ok(WriteReport { accepted, rejected, source, understood, ignored: request.ignored(), replayed: true })
+    Ok(WriteReport { replayed: true, ..report(receipt, (source, understood), (request, redacted), &effects, &then) })
+}
+
+fn report(
+    receipt: &Receipt,
+    (source, understood): (ItemId, Understanding),
+    (request, redacted): (&WriteRequest, &[String]),
+    effects: &Effects,
+    memory: &Memory,
+) -> WriteReport {
+    WriteReport {
+        accepted: effects.accepted(),
+        waiting: effects.waiting(),
+        rejected: effects.rejected(memory),
+        source,
+        seq: receipt.seq,
+        version: effects.version,
+        understood,
+        redacted: redacted.to_vec(),
+        ignored: request.ignored(),
+        replayed: false,
+    }
 }
 
 fn read(
@@ -295,37 +170,6 @@ fn sent(request: &WriteRequest, kind: SourceKind) -> Result<Option<Idempotency>>
     let bug = |error: serde_json::Error| Error::Bug(format!("a request cannot be written down: {error}"));
     let body = serde_json::to_vec(&(kind, request)).map_err(bug)?;
     Ok(commit::idempotency(request.idempotency_key.as_deref(), &[b"write", &body]))
-}
-
-/// The request without secrets. Must be applied before the items are laid out as a source.
-fn scrubbed(request: &WriteRequest) -> WriteRequest {
-    let mut clean = request.clone();
-    let mut texts: Vec<&mut String> = Vec::new();
-    for fact in &mut clean.facts {
-        texts.extend([&mut fact.object, &mut fact.predicate]);
-        texts.extend(fact.subject.iter_mut().chain(&mut fact.text).chain(&mut fact.topic));
-        texts.extend(fact.qualifiers.values_mut().chain(&mut fact.tags).chain(&mut fact.domain));
-    }
-    for note in &mut clean.notes {
-        texts.push(&mut note.text);
-        texts.extend(&mut note.tags);
-    }
-    for task in &mut clean.tasks {
-        texts.extend([&mut task.title, &mut task.description]);
-        texts.extend(&mut task.tags);
-        texts.extend(task.attempts.iter_mut().flat_map(|attempt| [&mut attempt.approach, &mut attempt.outcome]));
-    }
-    for tenet in &mut clean.tenets {
-        texts.push(&mut tenet.text);
-        texts.extend(tenet.domain.iter_mut().chain(&mut tenet.topic));
-    }
-    for text in texts {
-        let redacted = guard::redact(text);
-        if !redacted.found.is_empty() {
-            *text = redacted.text.into_owned();
-        }
-    }
-    clean
 }
 
 /// The confidence to record. That of others than the user is limited to their default.
@@ -450,6 +294,7 @@ fn tasks_of(engine: &Engine, task: &TaskIn, page: &mut Page, confidence: f64, fo
     let said = ReadyMadeDetails {
         description: description.to_owned(),
         priority: task.priority,
+        is_named_exactly: true,
         is_stalled: match task.status {
             Some(TaskStatus::Stalled) => Some(true),
             Some(TaskStatus::Active) => Some(false),
@@ -473,7 +318,9 @@ fn tasks_of(engine: &Engine, task: &TaskIn, page: &mut Page, confidence: f64, fo
     for attempt in &task.attempts {
         let AttemptIn { date, approach, outcome, successful, .. } = attempt.clone();
         let span = page.line(&format!("tried: {approach}; {outcome}"));
-        besides(found, &span, ReadyMadeDetails { at: engine.time_of(date)?, ..ReadyMadeDetails::default() });
+        let details =
+            ReadyMadeDetails { at: engine.time_of(date)?, is_named_exactly: true, ..ReadyMadeDetails::default() };
+        besides(found, &span, details);
         found.tasks.push(tell(TaskNews::Tried { approach, outcome, successful }, span));
     }
     match task.status {

@@ -127,7 +127,7 @@ pub fn remember<'a>(
             tell(engine, open, session, &mut receipt);
         }
         let lag = checkpoint::after_append(engine, open, false, &mut |_| {});
-        receipt.lag = receipt.lag.or(lag);
+        receipt.finish(open, lag);
     }
     Ok(receipt)
 }

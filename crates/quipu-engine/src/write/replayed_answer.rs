@@ -6,7 +6,7 @@ use quipu_core::Memory;
 use quipu_core::event::{Change, Event};
 use quipu_core::extract::Extraction;
 use quipu_core::id::{ItemId, Seq};
-use quipu_core::item::{DerivedChange, Episode, Evidence, FactStatus, Refused};
+use quipu_core::item::{DerivedChange, Episode, Evidence, FactStatus, Refused, Review};
 use quipu_core::reconcile::{Outcome, Rejection, Understanding};
 
 use crate::error::{Error, Result};
@@ -14,6 +14,7 @@ use crate::memory::OpenMemory;
 use crate::memory::Receipt;
 use crate::memory::scan;
 use crate::review::queue::quotes;
+use crate::write::ready_made::Waiting;
 
 /// Description of each outcome in the answer to a repeated request.
 const BEFORE: &str = "recorded before";
@@ -55,7 +56,7 @@ impl Effects {
         })
     }
 
-    /// Items that were made or confirmed again, distinct, in the order of the ledger.
+    /// Items that count, made or confirmed again, distinct, in the order of the ledger.
     pub(crate) fn accepted(&self) -> Vec<ItemId> {
         let mut all = Vec::new();
         for drawn in self.drawn() {
@@ -72,7 +73,24 @@ impl Effects {
             };
             all.extend(item.filter(|item| !all.contains(item)));
         }
+        let waiting = self.waiting();
+        all.retain(|item| !waiting.iter().any(|waits| waits.item == *item));
         all
+    }
+
+    /// Items that do not count until a review is decided.
+    pub(crate) fn waiting(&self) -> Vec<Waiting> {
+        let opened = self.drawn().filter_map(|drawn| match drawn {
+            DerivedChange::ReviewOpened(review) => Some(review),
+            _ => None,
+        });
+        let waits = |review: &Review| Waiting {
+            review: review.id,
+            item: review.about,
+            question: review.question.clone(),
+            reason: review.reason.clone(),
+        };
+        opened.map(|review| waits(review)).collect()
     }
 
     /// Rejected candidates, quoted from the source.

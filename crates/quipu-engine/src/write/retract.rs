@@ -143,7 +143,7 @@ fn by_hand(
 ) -> Result<Receipt> {
     let open = engine.open(memory)?;
     let mut receipt = commit_decided(engine, &open, Actor::User, rationale, decide)?;
-    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
+    receipt.finish(&open, checkpoint::after_append(engine, &open, false, &mut |_| {}));
     Ok(receipt)
 }
 

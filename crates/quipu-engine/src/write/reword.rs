@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
+use quipu_core::event::{Actor, Change, Draft, ItemMark, Origin, SourceKind};
 use quipu_core::id::{ItemId, ItemKind, Seq};
 use quipu_core::item::DerivedChange;
 use quipu_core::limit::ARTIFACTS_MAX;
@@ -67,7 +67,7 @@ pub fn reword<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, name: &str,
     let unread = read.err().map(|error| format!("it is recorded, but nothing was extracted from it yet: {error}"));
     let lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     if let Some(last) = receipts.last_mut() {
-        last.lag = last.lag.take().or(unread).or(lag);
+        last.finish(&open, unread.or(lag));
     }
     Ok(receipts)
 }
@@ -95,7 +95,11 @@ fn decide(
             let id = source.id;
             // Retractions are a separate event, so that erasing the new text does not restore the old one.
             let way = if is_reverted { Vec::new() } else { parts(changes) };
-            let all = way.into_iter().chain([vec![Change::SourceRecorded(source)]]);
+            // The new words are pinned if the old ones were.
+            let pin = ItemMark { item: id, pinned: Some(true), rating: None };
+            let pin = memory.marks(item).pinned.then_some(Change::ItemMarked(pin));
+            let said = std::iter::once(Change::SourceRecorded(source)).chain(pin).collect();
+            let all = way.into_iter().chain([said]);
             Ok((all.map(draft).collect(), Some(id)))
         }
     }
@@ -136,14 +140,16 @@ fn instead_of(state: &State, item: ItemId) -> ItemId {
     state.memory.get(item).and_then(HeldSource::instead_of).unwrap_or(item)
 }
 
-/// The event of a source that was recorded alone.
+/// The event of a source that was recorded alone, or with nothing but its marks.
 pub(crate) fn own_event(open: &OpenMemory, item: ItemId) -> Result<Option<Seq>> {
     let seq = match open.read().memory.get(item) {
         Some(held) => held.seq,
         None => return Ok(None),
     };
     let event = fold::event_at(open.writer()?.ledger.as_mut(), seq)?;
-    let alone = event.changes.len() == 1 && matches!(event.changes.first(), Some(Some(Change::SourceRecorded(_))));
+    let is_mark = |change: &Option<Change>| matches!(change, Some(Change::ItemMarked(_)));
+    let alone = matches!(event.changes.first(), Some(Some(Change::SourceRecorded(_))))
+        && event.changes.iter().skip(1).all(is_mark);
     Ok(alone.then_some(seq))
 }
 

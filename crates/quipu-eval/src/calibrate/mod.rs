@@ -131,6 +131,7 @@ fn ask(engine: &Engine, put: &Put<'_>) -> Result<PutQuestion> {
             from_user: true,
             of_another: report.decision.of_another,
             // That signal exists only in chats with an assistant.
+            waits: !answer.unconfirmed.is_empty(),
             may_be_of_another: false,
         }),
     })

@@ -27,6 +27,7 @@ mod telling;
 mod unread;
 mod verifying;
 mod waiting;
+mod writing;
 
 use quipu_core::id::UserId;
 use quipu_engine::{Engine, RememberOptions, Utterance, remember};

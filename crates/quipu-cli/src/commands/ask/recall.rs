@@ -103,7 +103,10 @@ pub(crate) fn answers(report: &RecallReport) -> String {
             text.push_str(&format!("          from {} · {said_at} · {}: {words}\n", quote.id, quote.speaker));
         }
         for (id, old) in &hit.outdated {
-            text.push_str(&format!("          no longer so, {id}: {old}\n"));
+            text.push_str(&format!("          does not hold, {id}: {old}\n"));
+        }
+        for (id, claim) in &hit.unconfirmed {
+            text.push_str(&format!("          not confirmed, {id}: {claim}\n"));
         }
         for (id, other) in &hit.contested_by {
             text.push_str(&format!("          contested by {id}: {other}\n"));

@@ -96,6 +96,8 @@ pub struct Best {
     pub of_another: bool,
     /// True if the question's words occur in a statement about someone else, but in none about the person in question.
     pub may_be_of_another: bool,
+    /// True if statements of others in it wait for the user's decision.
+    pub waits: bool,
 }
 
 /// Returns the verdict with a reason. `best` is `None` if nothing was found.
@@ -115,6 +117,9 @@ pub fn decide(probability: f64, best: Option<Best>, thresholds: &VerdictThreshol
             true => (Verdict::Clarify, "the user said it, but it is too uncertain to rely on"),
             false => (Verdict::Verify, "it does not come from the user, and nothing else confirms it"),
         };
+    }
+    if best.waits {
+        return (Verdict::Verify, "it does not come from the user, who has not confirmed it");
     }
     if best.may_be_of_another {
         return (Verdict::Verify, "the results may be about somebody else");
@@ -140,8 +145,14 @@ mod tests {
     #[test]
     fn verdicts_follow_probability_confidence_and_contest() {
         let limits = VerdictThresholds::default();
-        let sure =
-            Best { confidence: 0.8, contested: false, from_user: true, of_another: false, may_be_of_another: false };
+        let sure = Best {
+            confidence: 0.8,
+            contested: false,
+            from_user: true,
+            of_another: false,
+            may_be_of_another: false,
+            waits: false,
+        };
         let unsure = Best { confidence: 0.5, ..sure };
         for (probability, best, expected) in [
             (0.9, None, Verdict::Abstain),
@@ -155,6 +166,7 @@ mod tests {
             (0.9, Some(Best { may_be_of_another: true, ..sure }), Verdict::Verify),
             (0.1, Some(Best { may_be_of_another: true, ..sure }), Verdict::Abstain),
             (0.9, Some(Best { from_user: false, ..unsure }), Verdict::Verify),
+            (0.9, Some(Best { from_user: false, waits: true, ..sure }), Verdict::Verify),
         ] {
             assert_eq!(decide(probability, best, &limits).0, expected, "{probability} {best:?}");
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::episode;
 use crate::event::SourceKind;
 use crate::id::ItemKind;
-use crate::item::Fact;
+use crate::item::{Evidence, Fact};
 use crate::memory::{HeldSource, Memory};
 use crate::recall::answer::trace::Term;
 use crate::recall::index::cues;
@@ -39,7 +39,12 @@ pub(in crate::recall) fn is_of_another(
         facts.into_iter().filter(asked).collect::<Vec<_>>()
     });
     let best = told.next().unwrap_or_default();
-    let of_others = !best.is_empty() && best.iter().all(|fact| about.excludes(fact));
+    // "Dentist appointment for Mira" is a fact about the user, and its words name Mira.
+    let names_them = |fact: &Fact| {
+        let words = |at: &Evidence| memory.get(at.source)?.source.text.get(at.start as usize..at.end as usize);
+        fact.evidence.iter().filter_map(words).any(|words| about.is_named_in(words))
+    };
+    let of_others = !best.is_empty() && best.iter().all(|fact| about.excludes(fact) && !names_them(fact));
     of_others && !told.flatten().any(|fact| about.is_of(fact))
 }
 

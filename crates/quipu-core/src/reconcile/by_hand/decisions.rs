@@ -8,18 +8,16 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::core_document::Registry;
-use crate::event::{Change, SourceKind, Trust};
+use crate::event::{Change, ItemMark, Trust};
 use crate::evolve::GrownSchema;
-use crate::extract::{FactCandidate, Stance};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{
     DerivedChange, Fact, FactChange, FactStatus, ProposedEdit, RejectedValue, Review, ReviewDecision, ReviewKind,
-    TenetChange, TenetStatus, TimeSpan,
+    TenetChange, TenetStatus,
 };
 use crate::memory::Memory;
 use crate::predicate::{Cardinality, Predicates, normal};
-use crate::reconcile::claim::slot_of;
-use crate::reconcile::core_map::{self, Draft};
+use crate::reconcile::core_map::Draft;
 use crate::reconcile::same::same_value;
 use crate::refusal::Refusal;
 
@@ -192,18 +190,28 @@ pub(in crate::reconcile) struct DecisionBuilder<'a> {
     pub(in crate::reconcile) desk: &'a DecisionContext<'a>,
     pub(in crate::reconcile) core: Draft<'a>,
     pub(in crate::reconcile) drawn: Vec<DerivedChange>,
+    /// Marks of replaced items that their replacements get.
+    marks: Vec<ItemMark>,
 }
 
 impl<'a> DecisionBuilder<'a> {
     pub(in crate::reconcile) fn new(desk: &'a DecisionContext<'a>) -> Self {
-        Self { desk, core: Draft::of(desk.memory.core(), desk.memory.schema()), drawn: Vec::new() }
+        Self { desk, core: Draft::of(desk.memory.core(), desk.memory.schema()), drawn: Vec::new(), marks: Vec::new() }
     }
 
     pub(in crate::reconcile) fn finish(self) -> Vec<Change> {
         let core = self.core.finish(self.desk.registry);
         let mut changes: Vec<Change> = self.drawn.into_iter().map(Change::Drawn).collect();
+        changes.extend(self.marks.into_iter().map(Change::ItemMarked));
         changes.extend(core.into_iter().flat_map(|(core, _)| core));
         changes
+    }
+
+    /// Pins an item that takes the place of a pinned one.
+    pub(in crate::reconcile) fn keep_pin(&mut self, of: ItemId, item: ItemId) {
+        if self.desk.memory.marks(of).pinned {
+            self.marks.push(ItemMark { item, pinned: Some(true), rating: None });
+        }
     }
 
     pub(in crate::reconcile) fn set(&mut self, fact: ItemId, status: FactStatus, valid_to: Option<Timestamp>) {
@@ -367,12 +375,12 @@ impl<'a> DecisionBuilder<'a> {
     }
 
     /// True for a value that takes the place of another on a day ahead.
-    fn is_ahead(&self, fact: &Fact) -> bool {
+    pub(in crate::reconcile) fn is_ahead(&self, fact: &Fact) -> bool {
         !fact.single && fact.valid_from > Some(self.desk.now) && self.desk.has_one(fact)
     }
 
     /// The present value holds until a value ahead begins.
-    fn hold_until(&mut self, ahead: &Fact) {
+    pub(in crate::reconcile) fn hold_until(&mut self, ahead: &Fact) {
         let is_longer = |held: &&Fact| held.valid_to.is_none_or(|end| Some(end) > ahead.valid_from);
         let slot = self.desk.memory.items().in_slot(&ahead.slot).filter(|held| held.is_active() && held.id != ahead.id);
         let change = |held: &Fact| FactChange { valid_to: ahead.valid_from, ..FactChange::of(held.id) };
@@ -409,76 +417,5 @@ impl<'a> DecisionBuilder<'a> {
                 self.set(held.id, FactStatus::Superseded, fact.valid_from.max(held.valid_from));
             }
         }
-    }
-
-    /// Asserts a fact like another one with a value given by hand; the active fact in its place and those in `ends`
-    /// were wrong.
-    pub(in crate::reconcile) fn enter(&mut self, like: &Fact, object: &str, ends: Vec<ItemId>, name: NewItemId<'_>) {
-        let candidate = FactCandidate {
-            subject: like.subject.clone(),
-            predicate: like.predicate.clone(),
-            object: object.to_owned(),
-            span: 0..0,
-            stance: Stance::Holds,
-            valid_from: like.valid_from,
-            valid_to: None,
-            confidence: BY_HAND,
-            qualifiers: like.qualifiers.clone(),
-        };
-        let mut fact = self.by_hand(&candidate, name);
-        fact.single &= like.single || candidate.valid_from <= Some(self.desk.now);
-        if let Some(held) = self.said_already(&fact.slot, object, like.id) {
-            // A second fact would duplicate it.
-            ends.into_iter().for_each(|id| self.set(id, FactStatus::Corrected, None));
-            return self.accept(held);
-        }
-        let ends = if self.is_ahead(&fact) {
-            self.hold_until(&fact);
-            ends.into_iter().chain([like.id]).collect()
-        } else {
-            self.make_way(&fact);
-            self.core.put(self.desk.predicates, self.desk.registry, &fact);
-            ends
-        };
-        self.drawn.push(DerivedChange::FactAsserted { fact: Box::new(fact), ends, corrects: true });
-    }
-
-    pub(in crate::reconcile) fn by_hand(&self, candidate: &FactCandidate, name: NewItemId<'_>) -> Fact {
-        let predicates = self.desk.predicates;
-        let predicate = predicates.get(&candidate.predicate);
-        let FactCandidate { subject, object, qualifiers, .. } = candidate;
-        let now = Some(self.desk.now);
-        let mut fact = Fact {
-            id: name(ItemKind::Fact),
-            subject: subject.clone(),
-            predicate: candidate.predicate.clone(),
-            object: object.clone(),
-            text: predicates.say(subject, &candidate.predicate, object, qualifiers),
-            fact_type: predicate.fact_type,
-            time_span: TimeSpan::Current,
-            slot: slot_of(predicate, candidate),
-            single: predicate.cardinality == Cardinality::One,
-            valid_from: candidate.valid_from,
-            valid_to: None,
-            first_seen: now,
-            last_seen: now,
-            seen_count: 1,
-            evidence: Vec::new(),
-            source: SourceKind::UserEdited,
-            trust: Trust::User,
-            confidence_base: candidate.confidence,
-            user_fact_score: None,
-            intrinsic_importance: predicate.importance,
-            domain: predicate.domain.clone(),
-            topic: qualifiers.get("topic").cloned().or_else(|| predicate.topic.clone()),
-            tags: Vec::new(),
-            qualifiers: qualifiers.clone(),
-            links: Vec::new(),
-            core_path: None,
-            status: FactStatus::Active,
-            superseded_by: None,
-        };
-        fact.core_path = core_map::place_of(predicates, &fact).map(|place| place.pointer);
-        fact
     }
 }

@@ -3,6 +3,7 @@
 pub(in crate::reconcile) mod correcting;
 pub(in crate::reconcile) mod decisions;
 pub(in crate::reconcile) mod editing;
+pub(in crate::reconcile) mod entering;
 pub(in crate::reconcile) mod merging;
 pub(in crate::reconcile) mod promoting;
 pub(in crate::reconcile) mod proposing;

@@ -55,6 +55,7 @@ impl DecisionContext<'_> {
                 let note = Note { id, text, origin, confidence_base: BY_HAND, ..held.clone() };
                 work.drawn.push(DerivedChange::NoteRecorded(Box::new(note)));
                 work.drawn.push(DerivedChange::ItemsMerged { from: vec![item], into: id });
+                work.keep_pin(item, id);
             }
             ItemKind::Task => {
                 let held = items.task(item).ok_or_else(|| Refusal::not_found(format!("there is no task {item}")))?;
@@ -62,6 +63,7 @@ impl DecisionContext<'_> {
                 let task = Task { id, title: text.to_owned(), updated_at: Some(self.now), ..held.clone() };
                 work.drawn.push(DerivedChange::TaskOpened(Box::new(task)));
                 work.drawn.push(DerivedChange::ItemsMerged { from: vec![item], into: id });
+                work.keep_pin(item, id);
             }
             kind if kind.is_source() => {
                 let said = self.memory.get(item).is_some_and(|held| held.source.text.trim() == text);

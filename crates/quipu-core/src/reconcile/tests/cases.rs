@@ -339,6 +339,38 @@ fn tasks_of_other_numbers_are_other_tasks() {
 }
 
 #[test]
+fn tasks_about_something_else_are_other_tasks() {
+    for (one, other, is_same) in [
+        ("call Anna about the lease", "call Anna about the party", false),
+        ("finish the grant application draft", "finish the grant application budget", false),
+        ("water the plants in the kitchen", "water the plants in the hall", false),
+        ("buy a birthday present for mum", "get a birthday present for mum", true),
+        ("renew my passport", "renew the passport online", true),
+        ("fix the leaking tap in the kitchen", "fix the kitchen tap", true),
+    ] {
+        let mut world = World::new();
+        for title in [one, other] {
+            world.tells("2024-01-01", told(title, TaskKind::Task, TaskNews::Opened));
+        }
+        assert_eq!(world.memory.items().tasks().count() == 1, is_same, "{one}; {other}");
+    }
+}
+
+#[test]
+fn one_message_may_open_a_task_for_each_of_several_days() {
+    let due =
+        |on: &str| TaskCandidate { due: Some(day(on)), ..told("water the plants", TaskKind::Task, TaskNews::Opened) };
+    let mut world = World::new();
+    let found = Extraction { tasks: vec![due("2024-02-01"), due("2024-02-04")], ..Extraction::default() };
+    world.hears_text("2024-01-01", SourceKind::UserSaid, "water the plants", found);
+    let dues = |world: &World| world.memory.items().tasks().map(|task| task.due.unwrap()).collect::<Vec<_>>();
+    assert_eq!(dues(&world), [day("2024-02-01"), day("2024-02-04")]);
+    // Said again later, another day is news of the task.
+    world.tells("2024-01-02", due("2024-02-06"));
+    assert_eq!(dues(&world).len(), 2, "{:?}", dues(&world));
+}
+
+#[test]
 fn a_problem_gathers_attempts_until_it_is_done() {
     let mut world = World::new();
     let tried = |approach: &str, outcome: &str, successful| TaskNews::Tried {

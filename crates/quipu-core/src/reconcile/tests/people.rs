@@ -1,11 +1,13 @@
 //! Tests of decisions by hand.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
 use super::world::{World, claim, day};
 use crate::core_document;
-use crate::event::{Actor, Change, SourceKind};
-use crate::extract::{Extraction, FactCandidate, Stance, TenetCandidate};
+use crate::event::{Actor, Change, ItemMark, SourceKind};
+use crate::extract::{Extraction, FactCandidate, ReadyMadeDetails, Stance, TenetCandidate};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{DerivedChange, FactStatus, ProposedEdit, ReviewDecision};
 use crate::reconcile::ProposedAction;
@@ -86,6 +88,37 @@ fn a_correction_says_that_it_was_never_so() {
         let core = world.core(pointer).unwrap().to_string();
         assert!(core.contains(right) && !core.contains(wrong), "{core}");
         assert!(world.desk(|desk, name| desk.correct(fact, "again", name)).is_err(), "it counts no more");
+    }
+}
+
+#[test]
+fn a_correction_changes_the_value_alone() {
+    for (until, over) in [("2030-01-01", false), ("2024-01-15", true)] {
+        let mut world = World::new();
+        world.now = day("2024-01-01");
+        let told = FactCandidate {
+            valid_from: Some(day("2023-12-01")),
+            valid_to: Some(day(until)),
+            ..claim("rents", "a van", Stance::Holds)
+        };
+        let tags = vec!["moving".to_owned()];
+        let details = ReadyMadeDetails { tags: tags.clone(), domain: Some("travel".into()), ..Default::default() };
+        let besides = BTreeMap::from([(told.span.start, details)]);
+        let found = Extraction { facts: vec![told], besides, ..Extraction::default() };
+        world.hears("2024-01-01", SourceKind::UserSaid, found);
+        let fact = world.memory.items().facts().next().unwrap().id;
+        let mark = ItemMark { item: fact, pinned: Some(true), rating: None };
+        world.record(SourceKind::UserEdited, vec![Change::ItemMarked(mark)]);
+        world.now = day("2024-02-01");
+        let changes = world.desk(|desk, name| desk.correct(fact, "a lorry", name)).unwrap();
+        world.record(SourceKind::UserEdited, changes);
+        let next = world.memory.items().fact(fact).unwrap().superseded_by.unwrap();
+        let next = world.memory.items().fact(next).unwrap().clone();
+        assert_eq!((next.object.as_str(), &next.tags, next.domain.as_str()), ("a lorry", &tags, "travel"));
+        assert_eq!((next.valid_from, next.valid_to), (Some(day("2023-12-01")), Some(day(until))));
+        assert_eq!(next.status == FactStatus::Superseded, over, "{until}");
+        assert!(world.memory.marks(next.id).pinned);
+        assert_eq!(world.active("rents"), if over { vec![] } else { vec!["a lorry"] });
     }
 }
 

@@ -182,6 +182,9 @@ fn taken_up(call: &Call<'_>, user: &quipu_core::id::UserId, text: &str, dry_run:
         let told = format!("this is the ledger of {whose}: post it to that user's memory");
         return Err(Fault::invalid(told).at("user_id"));
     }
+    if let Some(why) = verdict.fault() {
+        return Err(Fault::invalid(format!("the bundle is not taken up: {why}")).at("text"));
+    }
     let (restored, verdict) = bundle::import_bundle(call.engine, text, None, signer, dry_run, &mut |_| {})?;
     Ok(Imported::Ledger { restored: Box::new(restored), public_key: verdict.public_key })
 }

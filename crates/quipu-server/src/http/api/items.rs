@@ -37,7 +37,7 @@ fn why(call: &Call<'_>, _: NoQuery) -> Result<ItemHistory, Fault> {
 /// Changes of an item. One of `pinned`, `rating` and `user_fact_score` or a `text` is required.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(extend("anyOf" = shape::one_of(&["pinned", "rating", "user_fact_score"])))]
+#[schemars(extend("oneOf" = shape::text_or(&["pinned", "rating", "user_fact_score"])))]
 #[schemars(rename = "ItemChangeRequest")]
 struct ItemChange {
     /// Pin or unpin the item.
@@ -48,7 +48,8 @@ struct ItemChange {
     /// Importance of a fact to the user, 0 to 10.
     #[schemars(range(max = 10))]
     user_fact_score: Option<u8>,
-    /// New text in the user's own words. The history keeps the earlier text.
+    /// New text in the user's own words, without other changes. The history keeps the earlier text.
+    #[schemars(with = "Option<shape::Words>")]
     text: Option<String>,
 }
 

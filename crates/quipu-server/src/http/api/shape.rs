@@ -146,6 +146,14 @@ pub(super) fn one_of(names: &[&str]) -> Value {
     names.iter().map(there).collect()
 }
 
+/// A schema that requires `text` alone, or at least one of the other names.
+pub(super) fn text_or(names: &[&str]) -> Value {
+    let null = json!({"type": "null"});
+    let without: serde_json::Map<String, Value> = names.iter().map(|name| ((*name).to_owned(), null.clone())).collect();
+    let text = json!({"required": ["text"], "properties": {"text": {"not": null}}});
+    json!([{"allOf": [text, {"properties": without}]}, {"anyOf": one_of(names), "properties": {"text": null}}])
+}
+
 /// A schema that requires something to write.
 pub(super) fn any_item() -> Value {
     let some = |name: &str| json!({"required": [name], "properties": {name: {"minItems": 1}}});
@@ -196,13 +204,13 @@ pub(super) struct Fact {
     #[schemars(with = "Option<Remark>")]
     subject: Option<String>,
     /// The relation.
-    #[schemars(with = "Line")]
+    #[schemars(with = "Words")]
     predicate: String,
     /// The value.
-    #[schemars(with = "Line")]
+    #[schemars(with = "Words")]
     object: String,
-    /// The claim as a sentence.
-    #[schemars(with = "Option<Line>")]
+    /// The claim as a sentence, kept word for word as its evidence. The fact is worded from its relation.
+    #[schemars(with = "Option<Words>")]
     text: Option<String>,
     /// Start of validity.
     valid_from: Option<TimeExpression>,
@@ -236,7 +244,7 @@ pub(super) struct Fact {
 #[schemars(rename = "LinkInput")]
 struct Link {
     /// Relation: `impacts`, `about`, `same_as`.
-    #[schemars(with = "Line")]
+    #[schemars(with = "Words")]
     rel: String,
     /// The other item.
     #[schemars(with = "ItemName")]
@@ -248,7 +256,7 @@ struct Link {
 #[schemars(rename = "NoteInput")]
 #[expect(dead_code, reason = "it describes")]
 pub(super) struct Note {
-    #[schemars(with = "Line")]
+    #[schemars(with = "Words")]
     text: String,
     /// Origin. The default follows from the writer.
     origin: Option<NoteSourceKind>,
@@ -277,7 +285,7 @@ enum NoteSourceKind {
 #[expect(dead_code, reason = "it describes")]
 pub(super) struct Task {
     /// Short title.
-    #[schemars(with = "Line")]
+    #[schemars(with = "Words")]
     title: String,
     /// Description.
     #[serde(default)]
@@ -333,7 +341,7 @@ struct Attempt {
     /// Time. Defaults to now.
     date: Option<TimeExpression>,
     /// What was tried.
-    #[schemars(with = "Line")]
+    #[schemars(with = "Words")]
     approach: String,
     /// Outcome.
     #[serde(default)]
@@ -349,7 +357,7 @@ struct Attempt {
 #[expect(dead_code, reason = "it describes")]
 pub(super) struct Tenet {
     kind: TenetKind,
-    #[schemars(with = "Line")]
+    #[schemars(with = "Words")]
     text: String,
     /// Items the line is based on.
     #[serde(default)]

@@ -5,9 +5,9 @@ use quipu_core::event::SourceKind;
 use quipu_core::id::{ItemId, ItemKind, Seq};
 use quipu_core::limit::WRITE_ITEMS_MAX;
 use quipu_core::recall::{Contributions, Intent, Trace, Validity};
-use quipu_core::reconcile::Rejection;
+use quipu_core::reconcile::{Rejection, Understanding};
 use quipu_engine::ports::Scope;
-use quipu_engine::ready_made::{FactIn, NoteIn, TaskIn, TenetIn, WriteReport};
+use quipu_engine::ready_made::{FactIn, NoteIn, TaskIn, TenetIn, Waiting};
 use quipu_engine::{
     Answer, Error, OmittedAnswer, RecallDecision, RecallOptions, Receipt, WriteRequest, close_fact, recall, write,
 };
@@ -175,16 +175,49 @@ struct Write {
     tenets: Vec<TenetIn>,
 }
 
-/// Result of a write.
+/// An item that does not count until a review is decided.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "WaitingItem")]
+struct Waits {
+    /// The review, for `POST /memory/{user_id}/review/{id}`.
+    review_id: ItemId,
+    /// The item; the review itself if there is no such item yet.
+    item_id: ItemId,
+    /// The question to the user.
+    question: String,
+    /// Why it waits.
+    reason: String,
+}
+
+impl From<Waiting> for Waits {
+    fn from(Waiting { review, item, question, reason }: Waiting) -> Self {
+        Self { review_id: review, item_id: item, question, reason }
+    }
+}
+
+/// Result of a write.
+#[derive(Default, Serialize, JsonSchema)]
 #[schemars(rename = "WriteResult")]
 struct Written {
-    /// Items created or confirmed.
+    /// Items that count: created now, or known before and confirmed again.
     accepted: Vec<ItemId>,
+    /// Items that do not count until their review is decided.
+    waiting: Vec<Waits>,
     /// Rejected items with the reasons.
     rejected: Vec<Rejection>,
     /// The source that records the write.
     source: Option<ItemId>,
+    /// Position of the event that recorded it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seq: Option<Seq>,
+    /// Version of the memory that contains everything that was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<Seq>,
+    /// What happened to each item, known ones that ended included.
+    understood: Understanding,
+    /// Kinds of secrets that were removed before anything was stored.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    redacted: Vec<String>,
     /// Paths of unknown fields, which were ignored: `facts[0].version`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ignored: Vec<String>,
@@ -226,13 +259,21 @@ fn written(call: &Call<'_>, asked: Write) -> Result<Written, Fault> {
     let is_empty =
         request.facts.is_empty() && request.notes.is_empty() && request.tasks.is_empty() && request.tenets.is_empty();
     if is_empty && !rejected.is_empty() {
-        let (accepted, ignored) = (Vec::new(), Vec::new());
-        return Ok(Written { accepted, rejected, source: None, ignored, replayed: false });
+        return Ok(Written { rejected, ..Written::default() });
     }
     let report = call.writing(&user, |memory| write(call.engine, memory, &request, kind))?;
-    let WriteReport { accepted, rejected: refused, source, ignored, replayed, .. } = report;
-    let rejected = refused.into_iter().chain(rejected).collect();
-    Ok(Written { accepted, rejected, source: Some(source), ignored, replayed })
+    Ok(Written {
+        accepted: report.accepted,
+        waiting: report.waiting.into_iter().map(Waits::from).collect(),
+        rejected: report.rejected.into_iter().chain(rejected).collect(),
+        source: Some(report.source),
+        seq: Some(report.seq),
+        version: Some(report.version),
+        understood: report.understood,
+        redacted: report.redacted,
+        ignored: report.ignored,
+        replayed: report.replayed,
+    })
 }
 
 /// A fact that ended.

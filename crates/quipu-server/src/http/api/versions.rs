@@ -6,7 +6,7 @@ use quipu_core::id::Seq;
 use quipu_core::ledger::Pin;
 use quipu_engine::fork::Picked;
 use quipu_engine::log::LogEntry;
-use quipu_engine::revert::{RevertOptions, RevertPreview, Selection};
+use quipu_engine::revert::{Probe as RevertProbe, RevertOptions, RevertPreview, Selection};
 use quipu_engine::verify::VerifyReport;
 use quipu_engine::{
     BlameStep, Error, LogOptions, Receipt, blame, chosen, diff, fork, log, pick, preview_revert, revert, verify,
@@ -187,7 +187,7 @@ struct Revert {
     /// The reason, stored with the event.
     #[schemars(with = "Option<shape::Remark>")]
     rationale: Option<String>,
-    /// Questions whose answers a dry run compares.
+    /// Questions whose answers before and after are compared, with or without `dry_run`.
     #[serde(default)]
     #[schemars(with = "Vec<shape::Question>")]
     probes: Vec<String>,
@@ -202,7 +202,13 @@ struct Revert {
 #[schemars(rename = "RevertResult")]
 enum Reverted {
     Preview(Box<RevertPreview>),
-    Done { receipt: Box<Receipt>, difference: Box<Difference> },
+    Done {
+        receipt: Box<Receipt>,
+        difference: Box<Difference>,
+        /// The answers to the probes before and after, if any were sent.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        probes: Vec<RevertProbe>,
+    },
 }
 
 fn reverted(call: &Call<'_>, asked: Revert) -> Result<Reverted, Fault> {
@@ -220,13 +226,17 @@ fn reverted(call: &Call<'_>, asked: Revert) -> Result<Reverted, Fault> {
         _ => return Err(one()),
     };
     let options = RevertOptions { rationale: asked.rationale, probes: asked.probes };
-    if asked.dry_run {
+    let mut probes = Vec::new();
+    if asked.dry_run || !options.probes.is_empty() {
         let preview = preview_revert(call.engine, &user, &selection, &options)?;
-        return Ok(Reverted::Preview(Box::new(preview)));
+        if asked.dry_run {
+            return Ok(Reverted::Preview(Box::new(preview)));
+        }
+        probes = preview.probes;
     }
     let done = call.writing(&user, |memory| revert(call.engine, memory, &selection, &options, &mut |_| {}));
     let (receipt, difference) = done?;
-    Ok(Reverted::Done { receipt: Box::new(receipt), difference: Box::new(difference) })
+    Ok(Reverted::Done { receipt: Box::new(receipt), difference: Box::new(difference), probes })
 }
 
 /// Events to replay into another memory.

@@ -154,6 +154,7 @@ fn add(call: &Call<'_>, asked: Add) -> Result<Added> {
         added.ids.push(report.source.to_string());
         added.trust.push("agent");
         added.take(&report.understood);
+        added.redacted.extend(report.redacted);
     }
     let newest = LogOptions { before: None, limit: 1, reference: None };
     added.version = log(call.engine, call.user(), &newest)?.first().map_or(0, |entry| entry.seq);
