@@ -183,7 +183,7 @@ pub enum Change {
     SourceRecorded(Source),
     /// The core document was patched (RFC 6902).
     CorePatched(Patch),
-    /// An item was pinned, unpinned or rated by a person.
+    /// An item was pinned, unpinned or rated by a person, or takes the place of a pinned one.
     ItemMarked(ItemMark),
     /// An item was derived from sources, or a derived item changed.
     Drawn(DerivedChange),

@@ -279,9 +279,13 @@ impl TimeReader {
             None => shape.unit,
         };
         if let Some(unit) = unit {
-            let count = match word("count") {
-                Some(count) => self.number(&count)?.checked_mul(i64::from(shape.toward))?,
-                None => shape.offset.unwrap_or(0),
+            let (count, unit) = match word("count") {
+                // "In two weeks" is fourteen days from now, and "next week" begins on a Monday.
+                Some(count) if unit == Unit::Week && shape.toward > 0 => {
+                    (self.number(&count)?.checked_mul(7)?.checked_mul(i64::from(shape.toward))?, Unit::Day)
+                }
+                Some(count) => (self.number(&count)?.checked_mul(i64::from(shape.toward))?, unit),
+                None => (shape.offset.unwrap_or(0), unit),
             };
             return (count.abs() <= COUNT_MAX).then_some(Day::Away { count, unit, ends: shape.ends });
         }

@@ -32,10 +32,10 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::event::{Change, SourceKind, Trust};
+use crate::event::{Change, ItemMark, SourceKind, Trust};
 use crate::extract::{Extraction, ReadyMadeDetails, UpdateCandidate, UpdateNews};
 use crate::id::{ItemId, ItemKind};
-use crate::item::{DerivedChange, Evidence, Refused};
+use crate::item::{DerivedChange, Evidence, Fact, Refused};
 
 pub use by_hand::decisions::{DecisionContext, NewItemId};
 pub use by_hand::proposing::ProposedAction;
@@ -213,12 +213,29 @@ impl DecisionDraft<'_> {
         if !self.refused.is_empty() {
             self.drawn.push(DerivedChange::CandidatesRefused { refused: std::mem::take(&mut self.refused) });
         }
-        let mut changes: Vec<Change> = self.drawn.into_iter().map(Change::Drawn).collect();
+        let pins = self.pins();
+        let mut changes: Vec<Change> = self.drawn.into_iter().map(Change::Drawn).chain(pins).collect();
         if let Some((core, paths)) = self.core.finish(self.case.registry) {
             changes.extend(core);
             self.report.core_paths = paths;
         }
         (changes, self.report)
+    }
+
+    /// Pins what takes the place of a pinned fact.
+    fn pins(&self) -> Vec<Change> {
+        let memory = self.case.memory;
+        let replaces_a_pin = |fact: &Fact, ends: &[ItemId]| {
+            let mut held = memory.items().in_slot(&fact.slot).filter(|held| held.is_active());
+            held.any(|held| (fact.single || ends.contains(&held.id)) && memory.marks(held.id).pinned)
+        };
+        let pin = |drawn: &DerivedChange| match drawn {
+            DerivedChange::FactAsserted { fact, ends, .. } if fact.is_active() && replaces_a_pin(fact, ends) => {
+                Some(Change::ItemMarked(ItemMark { item: fact.id, pinned: Some(true), rating: None }))
+            }
+            _ => None,
+        };
+        self.drawn.iter().filter_map(pin).collect()
     }
 }
 

@@ -279,3 +279,33 @@ fn the_same_messages_give_the_same_answers_whatever_their_random_ids() {
         assert_eq!(answers(&reopened), found, "seed {seed}, opened again");
     }
 }
+
+#[test]
+fn a_question_for_tasks_is_answered_with_the_open_ones() {
+    // given tasks among other messages, one of them done
+    let engine = reading_engine();
+    on(&engine, "2024-05-01", "I need to renew my passport by June 20.");
+    on(&engine, "2024-05-01", "I have to call the plumber.");
+    on(&engine, "2024-05-02", "I need to pay the gas bill by May 9.");
+    on(&engine, "2024-05-02", "I have no time to do the things I love, and so much to do at work.");
+    on(&engine, "2024-05-03", "I paid the gas bill.");
+    for question in ["What do I still have to do?", "what's left to do", "show me my open tasks"] {
+        // when a question asks for them
+        let now = Some("2024-05-04T10:00:00Z".parse().unwrap());
+        let hits = ask(&engine, &RecallOptions { now, ..RecallOptions::of(question) });
+        // then the open ones come first, those with a due day before the others
+        let tasks: Vec<&str> = hits.iter().take(2).map(|hit| hit.text.as_str()).collect();
+        assert_eq!(tasks, ["renew my passport", "call the plumber"], "{question}: {hits:#?}");
+        assert!(hits.iter().all(|hit| hit.id.kind != ItemKind::Task || !hit.text.contains("gas")), "{question}");
+    }
+}
+
+#[test]
+fn another_author_is_not_the_user() {
+    let engine = reading_engine();
+    on(&engine, "2024-05-01", "I live in Porto.");
+    let said = Utterance { author: Some("Samir".to_owned()), ..Utterance::of_user("She hates olives.") };
+    remember(&engine, &me(), &said, &RememberOptions::default()).unwrap();
+    let pack = context(&engine, &me(), &ContextOptions::of("hello")).unwrap();
+    assert!(!pack.text.contains("Name: Samir"), "{}", pack.text);
+}

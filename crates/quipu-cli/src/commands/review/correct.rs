@@ -75,7 +75,7 @@ pub(super) fn merge(context: &CommandContext<'_>, args: &MergeArgs) -> Result<()
 
 pub(super) fn score(context: &CommandContext<'_>, args: &ScoreArgs) -> Result<()> {
     let receipt = quipu_engine::score_fact(&context.engine, &context.user, &args.id, args.score)?;
-    context.print_changes(&receipt)
+    context.printer.report(&receipt, |receipt| format!("Event {}: score {}\n", receipt.seq, args.score))
 }
 
 /// Pins, unpins or rates an item.

@@ -46,6 +46,8 @@ pub(in crate::recall) struct QuestionForm {
     pub(in crate::recall) latest: bool,
     /// The first of several values: "at first", "used to".
     pub(in crate::recall) earliest: bool,
+    /// The open tasks of the user: "what do I still have to do?".
+    pub(in crate::recall) tasks: bool,
 }
 
 #[derive(Deserialize)]
@@ -62,6 +64,7 @@ struct File {
     asks_order: String,
     asks_latest: String,
     asks_earliest: String,
+    asks_tasks: String,
     value_kinds: Vec<ValueKindPattern>,
 }
 
@@ -77,6 +80,7 @@ struct Patterns {
     asks_order: Regex,
     asks_latest: Regex,
     asks_earliest: Regex,
+    asks_tasks: Regex,
     value_kinds: Vec<ValueKind>,
 }
 
@@ -100,6 +104,7 @@ impl Patterns {
             asks_order: pattern(&file.asks_order)?,
             asks_latest: pattern(&file.asks_latest)?,
             asks_earliest: pattern(&file.asks_earliest)?,
+            asks_tasks: pattern(&file.asks_tasks)?,
             value_kinds: file.value_kinds.iter().map(ValueKind::parse).collect::<Result<_, _>>()?,
         })
     }
@@ -182,6 +187,7 @@ impl QuestionForm {
             order: patterns.asks_order.is_match(question),
             latest: patterns.asks_latest.is_match(question),
             earliest: patterns.asks_earliest.is_match(question),
+            tasks: patterns.asks_tasks.is_match(question),
         }
     }
 }
@@ -202,6 +208,32 @@ mod tests {
             ("", false, BRIEF),
         ] {
             assert_eq!(marks_of(text, is_reply), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn questions_for_tasks_are_known() {
+        for (text, expected) in [
+            ("what do I still have to do?", true),
+            ("What do I need to get done this week?", true),
+            ("what's left to do", true),
+            ("what's on my list?", true),
+            ("What is still on my to-do list for today?", true),
+            ("show me my open tasks", true),
+            ("my todos", true),
+            ("Which tasks are still open?", true),
+            ("Remind me what I have to do tomorrow", true),
+            ("anything left to do today?", true),
+            ("what am I supposed to do today", true),
+            ("what haven't I done yet?", true),
+            ("what do I have to do to renew a passport?", false),
+            ("What did Anna have to do with it?", false),
+            ("what should I do about my knee?", false),
+            ("what do I do for a living?", false),
+            ("which tasks does Tom have at work?", false),
+            ("what's on at the cinema", false),
+        ] {
+            assert_eq!(QuestionForm::of(text).tasks, expected, "{text:?}");
         }
     }
 

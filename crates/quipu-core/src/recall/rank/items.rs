@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::calendar::day_number;
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Fact, FactStatus};
+use crate::item::{Fact, FactStatus, Task, TaskStatus};
 use crate::limit;
 use crate::memory::Memory;
 use crate::recall::index::derived::{DerivedIndex, asked_by, each_source, sources, terms_in};
@@ -47,6 +47,11 @@ const OF_A_STATEMENT: f32 = 0.65;
 /// Typical cosine of a question and a passage that answers it.
 const AS_AN_ANSWER: f32 = 0.6;
 
+/// Added to the cosine of a task that is asked for and due today, in proportion less for one due later.
+const DUE_SPAN: f32 = 0.3;
+/// Later due days count as no due day.
+const DUE_DAYS_MAX: i32 = 365;
+
 /// Minimum share of the question's terms.
 const HALF: f32 = 0.5;
 
@@ -76,6 +81,10 @@ impl ItemScoringContext<'_> {
         let by_words = self.by_words(&own).into_iter().map(|id| (id, Arm::Words));
         let mut nominees: Vec<(ItemId, Arm)> = by_words.collect();
         nominees.extend(read.into_iter().filter(|id| self.admits(*id)).map(|id| (id, Arm::Evidence)));
+        if self.plan.form.tasks {
+            let open = self.memory.items().tasks().filter(|task| self.is_asked_for(task)).map(|task| task.id);
+            nominees.extend(open.filter(|id| self.admits(*id)).map(|id| (id, Arm::Words)));
+        }
         nominees.sort_unstable_by_key(|(id, arm)| (*id, *arm as u8));
         let items: Vec<(ItemId, Arms)> = nominees
             .chunk_by(|(one, _), (other, _)| one == other)
@@ -99,6 +108,11 @@ impl ItemScoringContext<'_> {
 
     fn nominees(&self) -> usize {
         self.plan.k.max(limit::DRAWN_NOMINEES_PER_ARM)
+    }
+
+    /// Returns true for an open task, if the question asks for those.
+    fn is_asked_for(&self, task: &Task) -> bool {
+        self.plan.form.tasks && matches!(task.status, TaskStatus::Active | TaskStatus::Stalled)
     }
 
     /// Returns true if its own words match or its passage is near in meaning. A matching session or date alone is not
@@ -276,6 +290,16 @@ impl ItemScoringContext<'_> {
                 made_of.spk = 1.0;
             }
             made_of.holds = self.holds(fact, is_asked_about);
+        }
+        if let Some(task) = self.memory.items().task(id).filter(|task| self.is_asked_for(task)) {
+            // The nearest due days first.
+            let late = self.plan.now.zip(task.due).map_or(1.0, |(now, due)| {
+                let days = (day_number(due) - day_number(now)).clamp(0, DUE_DAYS_MAX);
+                days as f32 / (DUE_DAYS_MAX + 1) as f32
+            });
+            (made_of.holds, made_of.spk) = (1.0, 1.0);
+            made_of.x = AS_AN_ANSWER + DUE_SPAN * (1.0 - late);
+            (made_of.late, made_of.late_near) = (made_of.x, made_of.x);
         }
         if witness.is_none() {
             // An item entered by hand has no passage; its share of the question stands in for the cosine.

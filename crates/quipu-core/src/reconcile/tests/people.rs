@@ -123,6 +123,22 @@ fn a_correction_changes_the_value_alone() {
 }
 
 #[test]
+fn what_takes_the_place_of_a_pinned_fact_is_pinned() {
+    for stance in [Stance::Holds, Stance::Corrects { not: None }] {
+        let mut world = World::new();
+        world.says("2024-01-01", claim("lives_in", "Oslo", Stance::Holds));
+        let fact = world.memory.items().facts().next().unwrap().id;
+        let mark = ItemMark { item: fact, pinned: Some(true), rating: None };
+        world.record(SourceKind::UserEdited, vec![Change::ItemMarked(mark)]);
+        world.says("2024-02-01", claim("likes", "jazz", Stance::Holds));
+        world.says("2024-03-01", claim("lives_in", "Bergen", stance));
+        let pinned = |fact: &&crate::item::Fact| world.memory.marks(fact.id).pinned && fact.is_active();
+        let found: Vec<_> = world.memory.items().facts().filter(pinned).map(|fact| fact.object.as_str()).collect();
+        assert_eq!(found, ["Bergen"]);
+    }
+}
+
+#[test]
 fn closing_says_until_when() {
     let mut world = World::new();
     world.says("2024-01-01", claim("works_at", "Acme", Stance::Holds));
