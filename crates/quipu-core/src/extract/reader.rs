@@ -98,6 +98,8 @@ impl<'a> Reader<'a> {
             sentence = trim(text, sentence.start..sentence.start + tail);
         }
         let aside = self.aside(&text[sentence.clone()], &[RuleScope::Sentence, RuleScope::Before]);
+        // "Scratch that" without anything before it is about an earlier message.
+        let aside = aside.filter(|(_, over)| *over != RuleScope::Before || !before.is_empty());
         self.standing(text, &whole, aside.as_ref().map(|(reason, _)| reason.as_str()));
         if let Some((reason, over)) = aside {
             if over == RuleScope::Before {

@@ -303,6 +303,7 @@ impl Predicates {
         } else {
             known.said.clone()
         };
+        said = without_absent(&said, qualifiers);
         for (name, value) in qualifiers {
             // "User's savings are 12,000".
             let is_plural = predicate == "measure" && value.ends_with('s') && !value.ends_with("ss");
@@ -339,6 +340,21 @@ impl Predicates {
     }
 }
 
+/// A template with the parts in brackets of which the qualifier is present, without the others.
+fn without_absent(template: &str, qualifiers: &BTreeMap<String, String>) -> String {
+    let mut whole = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('[') {
+        let Some((part, after)) = after.split_once(']') else { break };
+        whole.push_str(before);
+        if qualifiers.keys().any(|name| part.contains(&format!("{{{name}}}"))) {
+            whole.push_str(part);
+        }
+        rest = after;
+    }
+    whole + rest
+}
+
 impl Default for Predicates {
     fn default() -> Self {
         Self::default_registry()
@@ -348,6 +364,18 @@ impl Default for Predicates {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_in_brackets_need_their_qualifier() {
+        let predicates = Predicates::default_registry();
+        let say = |qualifiers: &[(&str, &str)]| {
+            let told = qualifiers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            predicates.say("user", "takes_medication", "metformin", &told)
+        };
+        assert_eq!(say(&[]), "User takes metformin");
+        assert_eq!(say(&[("dosage", "500 mg")]), "User takes metformin (500 mg)");
+        assert_eq!(say(&[("frequency", "daily")]), "User takes metformin");
+    }
 
     #[test]
     fn the_built_in_registry_reads() {

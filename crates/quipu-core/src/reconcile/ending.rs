@@ -30,6 +30,15 @@ impl DecisionDraft<'_> {
                 claim.held.iter().filter(|held| held.is_active() && is_part(&candidate.object, &held.object));
             found.extend(part.next().filter(|_| part.next().is_none()).cloned());
         }
+        if found.is_empty() && !candidate.object.is_empty() {
+            // "We don't have a dog any more" of the only dog, which has a name.
+            let is_of_kind = |held: &&Fact| {
+                let kinds = ["species", "kind"].iter().filter_map(|name| held.qualifiers.get(*name));
+                held.is_active() && kinds.into_iter().any(|kind| same_value(kind, &candidate.object))
+            };
+            let mut of_kind = claim.held.iter().filter(is_of_kind);
+            found.extend(of_kind.next().filter(|_| of_kind.next().is_none()).cloned());
+        }
         for held in &found {
             self.close(claim, held, candidate.valid_to.or(candidate.valid_from), verdict);
         }

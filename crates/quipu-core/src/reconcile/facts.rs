@@ -157,6 +157,9 @@ impl DecisionDraft<'_> {
             self.draw(DerivedChange::FactChanged(change));
             return self.report.seen.push(outcome(same, "said by somebody else too"));
         }
+        if let Some(candidate) = self.other_dose(claim, same) {
+            return self.take_over(&candidate, same, false);
+        }
         self.draw(DerivedChange::FactSeen { fact: same.id, evidence: claim.evidence, at });
         // It cannot begin after its end.
         let fits = same.valid_to.is_none_or(|end| claim.candidate.valid_from <= Some(end));
@@ -199,6 +202,29 @@ impl DecisionDraft<'_> {
         }
         self.put(same);
         self.confirm(claim, same);
+    }
+
+    /// The claim as a new value, if it tells another dose than the known one of the same medicine. A dose without a unit has
+    /// the one of the known dose.
+    fn other_dose(&self, claim: &Claim<'_>, same: &Fact) -> Option<FactCandidate> {
+        const DOSE: &str = "dosage";
+        let (told, known) = (claim.candidate.qualifiers.get(DOSE)?, same.qualifiers.get(DOSE));
+        let is_later = Some(self.case.said_at()) >= same.last_seen;
+        if known.is_some_and(|known| same_value(told, known)) || !same.is_active() || !is_later {
+            return None;
+        }
+        let unit = known.and_then(|known| known.find(char::is_alphabetic).map(|at| known[at..].trim()));
+        let dose = match unit {
+            Some(unit) if !told.contains(char::is_alphabetic) => format!("{told} {unit}"),
+            _ => told.clone(),
+        };
+        if known.is_some_and(|known| same_value(&dose, known)) {
+            return None;
+        }
+        let mut qualifiers = same.qualifiers.clone();
+        qualifiers.extend(claim.candidate.qualifiers.clone());
+        qualifiers.insert(DOSE.to_owned(), dose);
+        Some(FactCandidate { qualifiers, ..claim.candidate.clone() })
     }
 
     /// Makes a waiting fact active.

@@ -13,6 +13,7 @@ mod excluding;
 mod facts;
 mod gate;
 mod ground;
+mod last_told;
 mod modelled;
 mod namesake;
 pub(crate) mod notes;

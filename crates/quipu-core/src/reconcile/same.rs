@@ -42,7 +42,7 @@ fn parts(text: &str) -> Vec<Vec<String>> {
             if !(part.is_empty() && LEADING.contains(&word.as_str())) {
                 part.push(word);
             }
-        } else if word.ends_with(['+', '#', '%']) {
+        } else if word.ends_with(['+', '#', '%']) || is_letter(&word) {
             part.push(word);
         } else {
             tokens::for_each_term(&word, |term| part.push(term.to_owned()));
@@ -54,6 +54,12 @@ fn parts(text: &str) -> Vec<Vec<String>> {
     all.retain(|part| !part.is_empty());
     all.sort_unstable();
     all
+}
+
+/// True for a letter that stands for something: "vitamin D", "blood type O".
+fn is_letter(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters.next().is_some_and(|c| c.is_alphabetic() && c != 'a' && c != 'i') && letters.next().is_none()
 }
 
 #[cfg(test)]
@@ -92,6 +98,8 @@ mod tests {
             ("working from home", "working at home"),
             ("food that isn't spicy", "food that is spicy"),
             ("10", "10%"),
+            ("vitamin D", "vitamin B"),
+            ("A negative", "O negative"),
             ("the", "a"),
         ] {
             assert!(!same_value(one, other) && !same_value(other, one), "{one:?} {other:?}: {:?}", parts(one));

@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::DecisionDraft;
 use super::claim::{Claim, outcome};
 use super::gate::{self, Verdict};
+use super::same::same_value;
 use super::tasks::contained;
 use crate::event::Trust;
 use crate::extract::{
@@ -29,6 +30,9 @@ const FARTHEST_WITHOUT_UNIT: f64 = 0.12;
 /// Words that identify nothing by themselves.
 const EMPTY: [&str; 12] =
     ["thing", "stuff", "old", "new", "whole", "business", "situation", "idea", "place", "one", "bit", "time"];
+
+/// First words of tasks that are debts.
+const DEBTS: [&str; 3] = ["owe", "pay", "repay"];
 
 /// Words of instructions against something.
 const FORBIDDING: [&str; 13] =
@@ -55,12 +59,35 @@ impl DecisionDraft<'_> {
     }
 
     fn over(&mut self, update: &UpdateCandidate) {
-        let is_ended = self.end_named(update, |fact, work| {
+        if update.what.is_empty() {
+            return self.last_told_is_over(update);
+        }
+        let what = update.what.clone();
+        // "We don't have a dog any more" ends the pet; "the dog is off" says something else.
+        let quote = normal(self.case.quote(&update.span));
+        let has_none = quote.split(' ').any(|word| matches!(word, "have" | "got" | "own"));
+        let is_gone = move |kind: &str| has_none && same_value(kind, &what);
+        let may_end = |fact: &Fact, work: &Self| {
             let predicate = work.case.predicates.get(&fact.predicate);
-            !predicate.outlives && predicate.roles.is_empty() && fact.fact_type != FactType::Event
-        });
+            let is_pet = fact.predicate == "pet" && fact.qualifiers.get("species").is_some_and(|kind| is_gone(kind));
+            !predicate.outlives && (predicate.roles.is_empty() || is_pet) && fact.fact_type != FactType::Event
+        };
+        // "Lisbon is off" is a plan, and not who lives there.
+        let is_plan = |fact: &Fact, work: &Self| may_end(fact, work) && fact.fact_type == FactType::Commitment;
+        let has_plans = !self.named(&update.what, is_plan).is_empty();
+        let is_ended = match has_plans {
+            true => self.end_named(update, |fact, work| {
+                may_end(fact, work) && !matches!(fact.fact_type, FactType::Location | FactType::Identity)
+            }),
+            false => self.end_named(update, may_end),
+        };
         self.end_remark_of(update);
-        if !is_ended && let Some(task) = self.task_named(&update.what) {
+        // What is owed for something stays owed when that is off.
+        let is_debt = |task: &Task| {
+            let first = task.title.split_whitespace().next().unwrap_or_default();
+            DEBTS.iter().any(|word| first.eq_ignore_ascii_case(word))
+        };
+        if !is_ended && let Some(task) = self.task_named(&update.what).filter(|task| !is_debt(task)) {
             let news = if task.kind == TaskKind::Problem { TaskNews::Done } else { TaskNews::Dropped };
             let (kind, title, due) = (task.kind, task.title.clone(), None);
             let told =
@@ -128,7 +155,7 @@ impl DecisionDraft<'_> {
             // "The dentist moved me to Thursday" says itself what is on Thursday.
             "" if self.view.holding().iter().any(is_said_here) => Vec::new(),
             "" => self.view.holding().into_iter().filter(|fact| is_ahead(fact) && !self.is_from_here(fact)).collect(),
-            what => self.named(what, |fact, _| is_ahead(fact)),
+            what => self.named_before(what, |fact, _| is_ahead(fact)),
         };
         let [fact] = facts.as_slice() else { return };
         if fact.valid_from == Some(day) {
@@ -178,30 +205,6 @@ impl DecisionDraft<'_> {
         }
         self.draw(DerivedChange::FactRestored { fact: fact.id });
         self.report.seen.push(outcome(fact, "holds on"));
-    }
-
-    /// Puts a figure in the place of the only figure of the one fact that was said last: "oops, I meant 42".
-    fn figure_instead(&mut self, update: &UpdateCandidate, is: &str) {
-        let told: Vec<Fact> = self.view.holding().into_iter().filter(|fact| !self.is_from_here(fact)).collect();
-        let source = |fact: &Fact| fact.evidence.iter().map(|place| place.source).next_back();
-        let Some(last) = told.iter().max_by_key(|fact| fact.last_seen).map(|fact| (fact.last_seen, source(fact)))
-        else {
-            return;
-        };
-        let figures = |text: &str| -> Vec<String> {
-            let words = text.split_whitespace().filter(|word| word.starts_with(|c: char| c.is_ascii_digit()));
-            words.map(|word| word.trim_end_matches(|c: char| c.is_ascii_punctuation()).to_owned()).collect()
-        };
-        let number = |text: &str| text.trim_start_matches(|c: char| !c.is_ascii_digit()).to_owned();
-        let has_one = |fact: &&Fact| (fact.last_seen, source(fact)) == last && figures(&fact.object).len() == 1;
-        let found: Vec<&Fact> = told.iter().filter(has_one).collect();
-        let [fact] = found.as_slice() else { return };
-        let (was, is) = (figures(&fact.object), number(is));
-        let (Some(was), Some(is)) = (was.first(), is.split_whitespace().next()) else { return };
-        let Some(object) = put_in(&fact.object, was, is).filter(|object| *object != fact.object) else { return };
-        let stance = Stance::Corrects { not: Some(fact.object.clone()) };
-        let candidate = FactCandidate { object, valid_from: fact.valid_from, ..candidate_of(fact, update, stance) };
-        self.take_over(&candidate, fact, true);
     }
 
     fn instead(&mut self, update: &UpdateCandidate, not: &str, is: &str, corrects: bool) {
@@ -260,7 +263,7 @@ impl DecisionDraft<'_> {
     }
 
     /// Records the candidate in place of a fact.
-    fn take_over(&mut self, candidate: &FactCandidate, target: &Fact, corrects: bool) {
+    pub(super) fn take_over(&mut self, candidate: &FactCandidate, target: &Fact, corrects: bool) {
         let predicate = self.case.predicates.get(&candidate.predicate);
         if gate::judge(self.case, self.view.items(), predicate, candidate) != Verdict::Pass
             || !self.is_credible(target, candidate.confidence)
@@ -277,11 +280,13 @@ impl DecisionDraft<'_> {
         }
         self.core.take(self.case.predicates, target);
         self.put(&fact);
-        self.report.ended.push(outcome(target, "held until now"));
-        self.assert(fact, vec![target.id], false, "new value");
+        // What was to be on another day was never so.
+        let is_moved = self.has_not_begun(target);
+        self.report.ended.push(outcome(target, if is_moved { "is on another day" } else { "held until now" }));
+        self.assert(fact, vec![target.id], is_moved, "new value");
     }
 
-    fn claim_about<'c>(&self, candidate: &'c FactCandidate, target: &Fact) -> Claim<'c>
+    pub(super) fn claim_about<'c>(&self, candidate: &'c FactCandidate, target: &Fact) -> Claim<'c>
     where
         Self: 'c,
     {
@@ -302,6 +307,15 @@ impl DecisionDraft<'_> {
         if found.len() > NAMED_MAX { Vec::new() } else { found }
     }
 
+    /// As [`named`](Self::named), of what an earlier source told, though the same was read in this one again.
+    fn named_before(&self, what: &str, may_be: impl Fn(&Fact, &Self) -> bool) -> Vec<Fact> {
+        let what = telling(what);
+        let is_new = |fact: &Fact| fact.evidence.iter().all(|place| place.source == self.case.source);
+        let is_meant = |fact: &Fact| !what.is_empty() && may_be(fact, self) && !is_new(fact) && is_named(&what, fact);
+        let found: Vec<Fact> = self.view.holding().into_iter().filter(is_meant).collect();
+        if found.len() > NAMED_MAX { Vec::new() } else { found }
+    }
+
     fn task_named(&self, what: &str) -> Option<Task> {
         let what = telling(what);
         let open = self
@@ -314,7 +328,7 @@ impl DecisionDraft<'_> {
         named.next().is_none().then_some(one)
     }
 
-    fn is_from_here(&self, fact: &Fact) -> bool {
+    pub(super) fn is_from_here(&self, fact: &Fact) -> bool {
         fact.evidence.iter().any(|place| place.source == self.case.source)
     }
 }
@@ -341,7 +355,7 @@ fn common_with(what: &BTreeSet<String>, did: &BTreeSet<String>, title: &str) -> 
     if differs || is_part || !(is_all || is_most) { 0 } else { common }
 }
 
-fn candidate_of(fact: &Fact, update: &UpdateCandidate, stance: Stance) -> FactCandidate {
+pub(super) fn candidate_of(fact: &Fact, update: &UpdateCandidate, stance: Stance) -> FactCandidate {
     FactCandidate {
         subject: fact.subject.clone(),
         predicate: fact.predicate.clone(),
@@ -356,7 +370,7 @@ fn candidate_of(fact: &Fact, update: &UpdateCandidate, stance: Stance) -> FactCa
 }
 
 /// The text with one part replaced; `None` if the part does not occur as whole words.
-fn put_in(text: &str, not: &str, is: &str) -> Option<String> {
+pub(super) fn put_in(text: &str, not: &str, is: &str) -> Option<String> {
     let lower = text.to_lowercase();
     let (from, not) = (lower.find(&not.to_lowercase())?, not.len());
     if lower.len() != text.len() {

@@ -1,0 +1,67 @@
+//! Updates that name nothing and mean what was told last: "scratch that", "oops, I meant 42".
+
+use super::DecisionDraft;
+use super::gate::Verdict;
+use super::updating::{candidate_of, put_in};
+use crate::event::Trust;
+use crate::extract::{FactCandidate, Stance, TaskCandidate, TaskNews, UpdateCandidate};
+use crate::item::{Evidence, Fact, FactType, Task, TaskStatus};
+use crate::memory::HeldSource;
+
+impl DecisionDraft<'_> {
+    /// Drops the only task or plan that the user's message before this one told: "scratch that".
+    pub(super) fn last_told_is_over(&mut self, update: &UpdateCandidate) {
+        let said_before = |held: &&HeldSource| held.source.id != self.case.source && held.trust == Trust::User;
+        let Some(last) = self.case.memory.sources().iter().rev().find(said_before).map(|held| held.source.id) else {
+            return;
+        };
+        let is_told = |evidence: &[Evidence]| evidence.first().is_some_and(|at| at.source == last);
+        let is_plan = |fact: &Fact| fact.fact_type == FactType::Commitment && is_told(&fact.evidence);
+        let plans: Vec<Fact> = self.view.holding().into_iter().filter(is_plan).collect();
+        let is_open = |task: &&Task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled);
+        let tasks: Vec<Task> = self
+            .view
+            .open_tasks()
+            .into_iter()
+            .filter(|task| is_open(task) && is_told(&task.evidence))
+            .cloned()
+            .collect();
+        match (plans.as_slice(), tasks.as_slice()) {
+            ([plan], []) => {
+                let candidate = candidate_of(plan, update, Stance::Ended);
+                let claim = self.claim_about(&candidate, plan);
+                self.close(&claim, plan, None, &Verdict::Pass);
+            }
+            ([], [task]) => {
+                let (kind, title, news) = (task.kind, task.title.clone(), TaskNews::Dropped);
+                let (span, confidence) = (update.span.clone(), update.confidence);
+                self.move_on(&TaskCandidate { kind, title, span, news, due: None, confidence }, task);
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts a figure in the place of the only figure of the one fact that was said last: "oops, I meant 42".
+    pub(super) fn figure_instead(&mut self, update: &UpdateCandidate, is: &str) {
+        let told: Vec<Fact> = self.view.holding().into_iter().filter(|fact| !self.is_from_here(fact)).collect();
+        let source = |fact: &Fact| fact.evidence.iter().map(|place| place.source).next_back();
+        let Some(last) = told.iter().max_by_key(|fact| fact.last_seen).map(|fact| (fact.last_seen, source(fact)))
+        else {
+            return;
+        };
+        let figures = |text: &str| -> Vec<String> {
+            let words = text.split_whitespace().filter(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+            words.map(|word| word.trim_end_matches(|c: char| c.is_ascii_punctuation()).to_owned()).collect()
+        };
+        let number = |text: &str| text.trim_start_matches(|c: char| !c.is_ascii_digit()).to_owned();
+        let has_one = |fact: &&Fact| (fact.last_seen, source(fact)) == last && figures(&fact.object).len() == 1;
+        let found: Vec<&Fact> = told.iter().filter(has_one).collect();
+        let [fact] = found.as_slice() else { return };
+        let (was, is) = (figures(&fact.object), number(is));
+        let (Some(was), Some(is)) = (was.first(), is.split_whitespace().next()) else { return };
+        let Some(object) = put_in(&fact.object, was, is).filter(|object| *object != fact.object) else { return };
+        let stance = Stance::Corrects { not: Some(fact.object.clone()) };
+        let candidate = FactCandidate { object, valid_from: fact.valid_from, ..candidate_of(fact, update, stance) };
+        self.take_over(&candidate, fact, true);
+    }
+}
