@@ -27,7 +27,7 @@ export interface WriteOptions {
 
 /** How current an answer must be. */
 export interface Freshness {
-  /** A position from a receipt, which the answer must contain; otherwise the request is refused (412). */
+  /** The `version` of a receipt, which the answer must contain; otherwise the request is refused (412). */
   minVersion?: number;
   /**
    * The server may answer from what it knew so many milliseconds ago. Default 0: it asks its store for what other servers

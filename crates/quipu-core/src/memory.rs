@@ -83,7 +83,7 @@ pub struct Memory {
     sessions: Vec<SessionSources>,
     session_numbers: HashMap<Arc<str>, u32>,
     authors: HashMap<Arc<str>, ()>,
-    signed: Option<Option<Arc<str>>>,
+    signed: Option<Arc<str>>,
 }
 
 impl Memory {
@@ -190,9 +190,9 @@ impl Memory {
         ordinals.into_iter().filter_map(|ordinal| self.sources.get(ordinal as usize))
     }
 
-    /// The author of the user's first source: the user's name. Another author of later ones is somebody who is quoted.
+    /// The author of the user's first source with one: the user's name.
     pub fn signed(&self) -> Option<&str> {
-        self.signed.as_ref()?.as_deref()
+        self.signed.as_deref()
     }
 
     /// The derived items.
@@ -449,7 +449,7 @@ impl Memory {
             }
         }
         if self.signed.is_none() && held.trust == Trust::User {
-            self.signed = Some(held.source.author.clone());
+            self.signed = held.source.author.clone();
         }
         self.sources.push(held);
     }

@@ -10,6 +10,9 @@ use crate::id::{ItemId, ItemKind, check_name};
 use crate::limit;
 use crate::refusal::Refusal;
 
+/// `native_id` of sources with ready-made items.
+pub const READY_MADE: &str = "write";
+
 /// Role of a speaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -91,6 +94,12 @@ impl Source {
     /// The speaker: the name, or else the role.
     pub fn speaker(&self) -> &str {
         self.author.as_deref().unwrap_or_else(|| self.role.as_str())
+    }
+
+    /// True for a page of ready-made items, or of an edit by hand. The items are what it says; its lines are only their
+    /// evidence.
+    pub fn is_ready_made(&self) -> bool {
+        self.native_id.as_deref() == Some(READY_MADE)
     }
 
     /// True if recall can return it.

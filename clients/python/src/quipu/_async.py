@@ -76,7 +76,7 @@ class AsyncQuipu:
     def requiring(self, *, min_version: int | None = None, max_staleness_ms: int | None = None) -> AsyncQuipu:
         """A client on the same connections, for requests about memories that say how current the answer must be.
 
-        `min_version` is a position from a receipt: the answer contains it, or `errors.PreconditionFailed` is raised. With
+        `min_version` is the `version` of a receipt: the answer contains it, or `errors.PreconditionFailed` is raised. With
         `max_staleness_ms` the server may answer from what it knew so many milliseconds ago; by default it asks its
         store for what other servers have recorded.
         """
@@ -192,7 +192,7 @@ class AsyncQuipu:
         idempotency_key: str | None = None,
         if_version: int | None = None,
     ) -> Written:
-        """Writes items. Items the gate does not accept are listed in `rejected`, with the reason."""
+        """Writes items: those `accepted` count, those `waiting` do once their review is decided."""
         body = {
             "user_id": user_id, "actor": actor, "facts": facts, "reflective": reflective, "tasks": tasks,
             "tenets": tenets, "episodes": episodes,

@@ -103,8 +103,10 @@ class Receipt(TypedDict):
     """Proof that an event is durable."""
 
     event_id: str
-    #: The version of the memory after this event.
+    #: Position of the event.
     seq: int
+    #: Version of the memory that contains the event and what followed from it.
+    version: int
     #: Hash of the event. Store it as a pin to detect tampering later.
     hash: str
     items: list[str]
@@ -132,9 +134,20 @@ class Recorded(TypedDict):
 class Written(TypedDict):
     """The outcome of a write of items."""
 
+    #: Items that count: created now, or known before and confirmed again.
     accepted: list[str]
+    #: Items that do not count until their review is decided: ``review_id``, ``item_id``, ``question``, ``reason``.
+    waiting: list[Json]
     rejected: list[Json]
     source: str | None
+    #: Position of the event that recorded the source.
+    seq: NotRequired[int]
+    #: Version of the memory that contains everything that was recorded.
+    version: NotRequired[int]
+    #: What happened to each item, known ones that ended included.
+    understood: Json
+    #: Kinds of secrets that were removed before anything was stored.
+    redacted: NotRequired[list[str]]
     #: Paths of unknown fields in the request: ``facts[0].version``.
     ignored: NotRequired[list[str]]
     replayed: bool

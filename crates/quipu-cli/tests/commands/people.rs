@@ -214,7 +214,7 @@ fn what_was_retracted_is_marked_wherever_its_words_are_shown() {
     for question in ["what can I cook?", "Am I allergic to nuts?", "any allergies?", "What am I allergic to?"] {
         let pack = check(&place, &["context", question], 0, &[]);
         let shown = pack.lines().find(|line| line.contains("I am allergic to nuts."));
-        assert!(shown.is_none_or(|line| line.contains("no longer so: User is allergic to nuts")), "{question}: {pack}");
+        assert!(shown.is_none_or(|line| line.contains("taken back: User is allergic to nuts")), "{question}: {pack}");
     }
 }
 

@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
         }
         let aside = self.aside(&text[sentence.clone()], &[RuleScope::Sentence, RuleScope::Before]);
         // "Scratch that" without anything before it is about an earlier message.
-        let aside = aside.filter(|(_, over)| *over != RuleScope::Before || !before.is_empty());
+        let aside = aside.filter(|(reason, _)| reason != "taken_back" || !before.is_empty());
         self.standing(text, &whole, aside.as_ref().map(|(reason, _)| reason.as_str()));
         if let Some((reason, over)) = aside {
             if over == RuleScope::Before {

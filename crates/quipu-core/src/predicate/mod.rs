@@ -347,7 +347,10 @@ fn without_absent(template: &str, qualifiers: &BTreeMap<String, String>) -> Stri
     while let Some((before, after)) = rest.split_once('[') {
         let Some((part, after)) = after.split_once(']') else { break };
         whole.push_str(before);
-        if qualifiers.keys().any(|name| part.contains(&format!("{{{name}}}"))) {
+        let is_optional = ["{s}", "{o}", "{do}", "{an}", "{works as}"].iter().all(|own| !part.contains(own));
+        if !is_optional || !part.contains('{') {
+            whole.push_str(&format!("[{part}]"));
+        } else if qualifiers.keys().any(|name| part.contains(&format!("{{{name}}}"))) {
             whole.push_str(part);
         }
         rest = after;

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::claim::{Claim, outcome, predecessor, slot_name, slot_of, waits};
 use super::gate::{self, Verdict};
-use super::same::same_value;
+use super::same::{other_dose, same_value, tells_change};
 use super::{DecisionDraft, Outcome, core_map, ground};
 use crate::event::Trust;
 use crate::extract::{FactCandidate, REMARK, Stance};
@@ -209,18 +209,14 @@ impl DecisionDraft<'_> {
     fn other_dose(&self, claim: &Claim<'_>, same: &Fact) -> Option<FactCandidate> {
         const DOSE: &str = "dosage";
         let (told, known) = (claim.candidate.qualifiers.get(DOSE)?, same.qualifiers.get(DOSE));
+        // "I took 400 mg this morning" is no other dose, nor is one for the evening.
+        let is_change = matches!(claim.candidate.stance, Stance::Changed | Stance::Corrects { .. })
+            || tells_change(self.case.quote(&claim.candidate.span));
         let is_later = Some(self.case.said_at()) >= same.last_seen;
-        if known.is_some_and(|known| same_value(told, known)) || !same.is_active() || !is_later {
+        if !is_change || !same.is_active() || !is_later {
             return None;
         }
-        let unit = known.and_then(|known| known.find(char::is_alphabetic).map(|at| known[at..].trim()));
-        let dose = match unit {
-            Some(unit) if !told.contains(char::is_alphabetic) => format!("{told} {unit}"),
-            _ => told.clone(),
-        };
-        if known.is_some_and(|known| same_value(&dose, known)) {
-            return None;
-        }
+        let dose = other_dose(told, known.map(String::as_str))?;
         let mut qualifiers = same.qualifiers.clone();
         qualifiers.extend(claim.candidate.qualifiers.clone());
         qualifiers.insert(DOSE.to_owned(), dose);

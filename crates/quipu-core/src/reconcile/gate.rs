@@ -92,6 +92,7 @@ fn judge_open(case: &ReconcileInput<'_>, items: &Items, predicate: &Predicate, c
     let is_said_again = |value: &RejectedValue| {
         items.facts().any(|fact| {
             fact.is_active()
+                && fact.trust == Trust::User
                 && fact.predicate == value.predicate
                 && normal(&fact.object) == value.value
                 && normal(&fact.subject) == value.subject

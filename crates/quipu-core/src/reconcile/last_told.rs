@@ -1,20 +1,40 @@
 //! Updates that name nothing and mean what was told last: "scratch that", "oops, I meant 42".
 
+use jiff::SignedDuration;
+
 use super::DecisionDraft;
 use super::gate::Verdict;
 use super::updating::{candidate_of, put_in};
 use crate::event::Trust;
 use crate::extract::{FactCandidate, Stance, TaskCandidate, TaskNews, UpdateCandidate};
+use crate::id::ItemId;
 use crate::item::{Evidence, Fact, FactType, Task, TaskStatus};
 use crate::memory::HeldSource;
+use crate::source::Role;
+
+/// Longest time between a message and the next, which takes it back.
+const JUST_BEFORE_MAX: SignedDuration = SignedDuration::from_hours(12);
 
 impl DecisionDraft<'_> {
+    /// The user's message before this one in its session, if it is not long ago. A question of the assistant between them
+    /// is what "never mind" answers.
+    fn said_just_before(&self) -> Option<ItemId> {
+        let memory = self.case.memory;
+        let own = memory.get(self.case.source)?;
+        let is_of_session = |held: &&HeldSource| held.source.session == own.source.session && held.seq < own.seq;
+        let mut before = memory.sources().iter().rev().filter(is_of_session).filter(|held| held.source.is_item());
+        let last = before.find(|held| held.source.role != Role::Assistant || held.source.text.contains('?'))?;
+        let is_theirs = last.source.role == Role::User
+            && last.trust == Trust::User
+            && last.source.author == own.source.author
+            && !last.source.is_ready_made();
+        let elapsed = own.source.said_at?.duration_since(last.source.said_at?);
+        (is_theirs && elapsed <= JUST_BEFORE_MAX).then_some(last.source.id)
+    }
+
     /// Drops the only task or plan that the user's message before this one told: "scratch that".
     pub(super) fn last_told_is_over(&mut self, update: &UpdateCandidate) {
-        let said_before = |held: &&HeldSource| held.source.id != self.case.source && held.trust == Trust::User;
-        let Some(last) = self.case.memory.sources().iter().rev().find(said_before).map(|held| held.source.id) else {
-            return;
-        };
+        let Some(last) = self.said_just_before() else { return };
         let is_told = |evidence: &[Evidence]| evidence.first().is_some_and(|at| at.source == last);
         let is_plan = |fact: &Fact| fact.fact_type == FactType::Commitment && is_told(&fact.evidence);
         let plans: Vec<Fact> = self.view.holding().into_iter().filter(is_plan).collect();

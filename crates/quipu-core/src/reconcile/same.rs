@@ -1,5 +1,6 @@
 //! Equality of values.
 
+use crate::items::figure;
 use crate::predicate::normal;
 use crate::text::tokens;
 
@@ -42,7 +43,7 @@ fn parts(text: &str) -> Vec<Vec<String>> {
             if !(part.is_empty() && LEADING.contains(&word.as_str())) {
                 part.push(word);
             }
-        } else if word.ends_with(['+', '#', '%']) || is_letter(&word) {
+        } else if word.ends_with(['+', '#', '%']) || is_letter(&word) && !(part.is_empty() && word == "a") {
             part.push(word);
         } else {
             tokens::for_each_term(&word, |term| part.push(term.to_owned()));
@@ -59,7 +60,46 @@ fn parts(text: &str) -> Vec<Vec<String>> {
 /// True for a letter that stands for something: "vitamin D", "blood type O".
 fn is_letter(word: &str) -> bool {
     let mut letters = word.chars();
-    letters.next().is_some_and(|c| c.is_alphabetic() && c != 'a' && c != 'i') && letters.next().is_none()
+    letters.next().is_some_and(|c| c.is_alphabetic() && c != 'i') && letters.next().is_none()
+}
+
+/// A dose, if it is another one than the known one, with its unit unless it has one of its own.
+pub(super) fn other_dose(told: &str, known: Option<&str>) -> Option<String> {
+    let (amount, unit) = figure(told)?;
+    let (known_amount, known_unit) = known.and_then(figure).unwrap_or_default();
+    if known.is_some() && amount == known_amount && (unit.is_empty() || unit == known_unit) {
+        return None;
+    }
+    Some(if unit.is_empty() { format!("{told} {known_unit}").trim().to_owned() } else { told.to_owned() })
+}
+
+/// Words of a dose that was changed for good.
+const CHANGED_DOSE: [&str; 20] = [
+    "now",
+    "doctor",
+    "doc",
+    "gp",
+    "nurse",
+    "consultant",
+    "upped",
+    "raised",
+    "increased",
+    "doubled",
+    "halved",
+    "reduced",
+    "lowered",
+    "changed",
+    "switched",
+    "cut",
+    "bumped",
+    "put",
+    "dropped",
+    "new",
+];
+
+/// True for words that say that a dose was changed.
+pub(super) fn tells_change(quote: &str) -> bool {
+    normal(quote).split(' ').any(|word| CHANGED_DOSE.contains(&word))
 }
 
 #[cfg(test)]
@@ -99,10 +139,25 @@ mod tests {
             ("food that isn't spicy", "food that is spicy"),
             ("10", "10%"),
             ("vitamin D", "vitamin B"),
+            ("vitamin A", "vitamin"),
             ("A negative", "O negative"),
             ("the", "a"),
         ] {
             assert!(!same_value(one, other) && !same_value(other, one), "{one:?} {other:?}: {:?}", parts(one));
+        }
+    }
+
+    #[test]
+    fn another_dose_is_another_figure_or_unit() {
+        for (told, known, expected) in [
+            ("75", Some("50 mcg"), Some("75 mcg")),
+            ("75 mcg", Some("50 mcg"), Some("75 mcg")),
+            ("500mg", Some("500 mg"), None),
+            ("500 mg", Some("500mg"), None),
+            ("10 mg", None, Some("10 mg")),
+            ("a spoon", Some("10 ml"), None),
+        ] {
+            assert_eq!(other_dose(told, known).as_deref(), expected, "{told} {known:?}");
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::notes::negates;
+use super::updating::telling;
 use super::{DecisionDraft, Outcome, gate};
 use crate::calendar::day_number;
 use crate::extract::{TaskCandidate, TaskKind, TaskNews};
@@ -42,6 +43,7 @@ impl DecisionDraft<'_> {
         }
         match self.known(candidate) {
             Some(task) => self.move_on(candidate, &task),
+            None if self.is_closed_already(candidate) => {}
             None => self.open(candidate, word),
         }
     }
@@ -51,10 +53,36 @@ impl DecisionDraft<'_> {
         let source = self.case.source;
         let from_here = |task: &&Task| task.evidence.iter().any(|place| place.source == source);
         let mut known = self.case.memory.items().tasks().filter(from_here);
+        let is_exact = self.besides(&candidate.span).is_named_exactly;
         match &candidate.news {
             TaskNews::Tried { .. } => false,
+            TaskNews::Opened if is_exact => {
+                known.any(|task| normal(&task.title) == normal(&candidate.title) && task.due == candidate.due)
+            }
+            _ if is_exact => false,
             _ => known.any(|task| overlap(&task.title, &candidate.title) >= SAME_TITLE_MIN),
         }
+    }
+
+    /// True if a ready-made task is closed again: the known one of its title and day is not opened for that.
+    fn is_closed_already(&mut self, candidate: &TaskCandidate) -> bool {
+        let status = match candidate.news {
+            TaskNews::Done => TaskStatus::Done,
+            TaskNews::Dropped => TaskStatus::Dropped,
+            TaskNews::Opened | TaskNews::Tried { .. } => return false,
+        };
+        let is_exact = self.besides(&candidate.span).is_named_exactly;
+        let is_same = |task: &&Task| {
+            task.status == status
+                && normal(&task.title) == normal(&candidate.title)
+                && (candidate.due.is_none() || task.due == candidate.due)
+        };
+        let items = self.case.memory.items();
+        let found = items.tasks().find(|task| is_exact && is_same(task) && !items.is_hidden(task.id));
+        let Some(task) = found else { return false };
+        let what = format!("{} already", news_word(&candidate.news));
+        self.report.tasks.push(Outcome { id: task.id, text: task.title.clone(), what });
+        true
     }
 
     /// The known task that the candidate is about.
@@ -279,4 +307,63 @@ fn ordered_stems(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     tokens::for_each_term(text, |term| all.push(term.to_owned()));
     all
+}
+
+/// True for a title that names several things.
+pub(super) fn has_several(title: &str) -> bool {
+    [" and ", ", ", " & ", " + "].iter().any(|joint| title.contains(joint))
+}
+
+/// True if what was done is for somebody or something else than the task: "booked the MOT for dad's Fiesta" is not "book
+/// the MOT for the bike".
+pub(super) fn is_for_another(quote: &str, title: &str) -> bool {
+    let whom = |text: &str| {
+        let (_, after) = text.split_once(" for ")?;
+        Some(telling(after.split([',', '.', ';', '!']).next().unwrap_or_default()))
+    };
+    let both = whom(&quote.to_lowercase()).zip(whom(&title.to_lowercase()));
+    both.is_some_and(|(said, told)| !said.is_empty() && !told.is_empty() && said.is_disjoint(&told))
+}
+
+/// How many words of a task's title are said of what was done, verbs aside; 0 if the task is not meant: it says another
+/// verb, or too much of either is missing in the other.
+pub(super) fn common_with(what: &BTreeSet<String>, did: &BTreeSet<String>, title: &str) -> usize {
+    // "Bought the bread" leaves the milk of "buy bread and milk".
+    let has_several = has_several(title);
+    let title = telling(title);
+    if !did.is_empty() && did.is_disjoint(&title) {
+        return 0;
+    }
+    let named: BTreeSet<&String> = title.difference(did).collect();
+    let common = what.iter().filter(|word| named.contains(word)).count();
+    let is_all = common == what.len() || (!did.is_empty() && common == named.len());
+    let is_most = !did.is_empty() && common >= 2 && 2 * common >= named.len();
+    let number = |words: &mut dyn Iterator<Item = &String>| {
+        words.filter(|word| word.contains(|c: char| c.is_ascii_digit())).cloned().collect::<BTreeSet<String>>()
+    };
+    let (own, said) = (number(&mut named.iter().copied()), number(&mut what.iter()));
+    let differs = !own.is_empty() && !said.is_empty() && own != said;
+    let is_part = has_several && common < named.len();
+    if differs || is_part || !(is_all || is_most) { 0 } else { common }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_is_done_if_its_verb_and_all_of_what_it_names_were_said() {
+        for (what, did, title, common) in [
+            ("passport", "renew", "renew my passport before June", 1),
+            ("the plumber", "call phone ring", "ring the plumber", 1),
+            ("the invoice", "", "email Tom about the invoice", 1),
+            ("bread", "buy get", "buy bread and milk", 0),
+            ("bread and milk", "buy get", "buy bread and milk", 2),
+            ("invoice 12", "pay", "pay invoice 13", 0),
+            ("the dentist", "book make", "call the dentist", 0),
+            ("it", "do", "do the dishes", 0),
+        ] {
+            assert_eq!(common_with(&telling(what), &telling(did), title), common, "{what} / {did} / {title}");
+        }
+    }
 }

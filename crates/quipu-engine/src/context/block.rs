@@ -219,7 +219,7 @@ impl PackParts {
                     true => decision.probability < UNKNOWN_AMONG_PEOPLE_BELOW,
                     false => decision.verdict == Verdict::Abstain,
                 },
-            tells_general: report.degraded.is_none() && !decision.among_people,
+            tells_general: report.degraded.is_none() && !decision.among_people && plan.is_english(),
         };
         let need = match need(&options.query, known) {
             // An explicit intent means that memory is needed.

@@ -149,7 +149,9 @@ impl<'a> OfferContext<'a> {
         let may_bear = fact.is_none_or(bears) || share >= TASK_SHARE_MIN;
         let value = if self.wanted.need == RequestNeed::Task && !may_bear { 0.0 } else { value };
         // Newest evidence first; one piece of it is enough for a reader.
-        let mut known = evidence.iter().rev().filter_map(|place| Some((place, self.memory.get(place.source)?)));
+        let known = evidence.iter().rev().filter_map(|place| Some((place, self.memory.get(place.source)?)));
+        // The line of a page of ready-made items says what the item says.
+        let mut known = known.filter(|(_, held)| !held.source.is_ready_made());
         let Some((place, held)) = known.next() else {
             return self.push_statement(hit, noted, section, value);
         };

@@ -73,6 +73,7 @@ pub(crate) fn always(memory: &Memory, predicates: &Predicates, now: Timestamp) -
         (counts || memory.marks(tenet.id).pinned && tenet.status != TenetStatus::Outdated) && !items.is_hidden(tenet.id)
     });
     let rules = rules.map(|tenet| kept(vec![tenet.id], USER, Trust::User, tenet.text.clone()));
+    let cut = |text: &str| excerpt(text, &[], &BTreeSet::new(), PINNED_TOKENS).text;
     let stands = |id: ItemId| memory.marks(id).pinned && !items.is_hidden(id);
     let tasks = items.tasks().filter(|task| stands(task.id) && task.status != TaskStatus::Dropped).map(|task| {
         let title = if task.status == TaskStatus::Done { format!("{} (done)", task.title) } else { task.title.clone() };
@@ -80,11 +81,10 @@ pub(crate) fn always(memory: &Memory, predicates: &Predicates, now: Timestamp) -
         kept(vec![task.id], USER, task.trust, format!("{}: {title}{due}", task.kind.as_str()))
     });
     let notes = items.notes().filter(|note| stands(note.id));
-    let notes = notes.map(|note| kept(vec![note.id], USER, note.trust, note.text.clone()));
+    let notes = notes.map(|note| kept(vec![note.id], USER, note.trust, cut(&note.text)));
     let said = memory.pinned_sources().map(|held| {
         let source = &held.source;
-        let text = excerpt(&source.text, &[], &BTreeSet::new(), PINNED_TOKENS).text;
-        let text = format!("{}: {text}", source.speaker());
+        let text = format!("{}: {}", source.speaker(), cut(&source.text));
         StableLine { said_at: source.said_at, ..kept(vec![source.id], source.speaker(), held.trust, text) }
     });
     facts.chain(rules).chain(tasks).chain(notes).chain(said).collect()

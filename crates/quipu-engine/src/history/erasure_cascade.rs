@@ -98,7 +98,10 @@ impl Gone {
         for (index, change) in (0u32..).zip(&event.changes) {
             let Some(change) = change else { continue };
             let at = ChangeRef { seq, index };
-            if whole || self.changes.contains(&at) || self.follows(change) {
+            // A mark beside other changes goes with its item, so that the others still apply.
+            let is_mark = event.changes.len() > 1
+                && matches!(change, Change::ItemMarked(mark) if self.items.contains(&mark.item));
+            if whole || self.changes.contains(&at) || self.follows(change) || is_mark {
                 self.changes.insert(at);
                 self.note(change);
             } else if let Change::Drawn(DerivedChange::FactAsserted { fact, .. }) = change

@@ -28,8 +28,6 @@ use crate::write::novelty::{self, Values};
 
 /// Candidates decided on in one event; their changes stay far below the limit of an event.
 pub(crate) const CANDIDATES_PER_EVENT: usize = 40;
-/// Native id of a source that contains ready-made items line by line, from which nothing is extracted.
-pub(crate) const WRITTEN: &str = "write";
 /// Prefix of the rationale of an extraction.
 pub(crate) const READ_BY: &str = "read by ";
 /// Maximum length, in bytes, of the end of the previous message that an extractor is shown.
@@ -68,7 +66,7 @@ pub(crate) fn understand(engine: &Engine, open: &OpenMemory, source: ItemId, cau
 /// Returns true for sources of a person; false for those of others and for ready-made items.
 pub(crate) fn is_read(held: &HeldSource) -> bool {
     let source = &held.source;
-    source.role == Role::User && source.is_item() && source.native_id.as_deref() != Some(WRITTEN)
+    source.role == Role::User && source.is_item() && !source.is_ready_made()
 }
 
 /// What was extracted from a source, and by which reader.

@@ -7,11 +7,10 @@ use quipu_core::event::{Change, SourceKind};
 use quipu_core::id::{ItemId, ItemKind};
 use quipu_core::item::{DerivedChange, Evidence};
 use quipu_core::memory::HeldSource;
-use quipu_core::source::{Artifact, Role, Source};
+use quipu_core::source::{Artifact, READY_MADE, Role, Source};
 
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::process::understand::WRITTEN;
 use crate::write::remember;
 
 /// Kind of the artifact that contains the id of the edited item.
@@ -66,7 +65,7 @@ fn words_of(engine: &Engine, item: ItemId, in_place: bool, drawn: &mut DerivedCh
         said_at: Some(engine.now()),
         text: text.as_str().into(),
         artifacts: vec![Artifact { kind: INSTEAD_OF.to_owned(), name: Some(item.to_string()), text: String::new() }],
-        native_id: Some(WRITTEN.into()),
+        native_id: Some(READY_MADE.into()),
     };
     remember::redact(&mut source);
     source.check()?;
@@ -77,8 +76,7 @@ fn words_of(engine: &Engine, item: ItemId, in_place: bool, drawn: &mut DerivedCh
 
 /// The item replaced by the edit of this source; `None` for other sources.
 pub(crate) fn instead_of(source: &Source) -> Option<ItemId> {
-    let written = source.native_id.as_deref() == Some(WRITTEN);
-    let named = source.artifacts.iter().find(|one| written && one.kind == INSTEAD_OF)?;
+    let named = source.artifacts.iter().find(|one| source.is_ready_made() && one.kind == INSTEAD_OF)?;
     named.name.as_deref()?.parse().ok()
 }
 

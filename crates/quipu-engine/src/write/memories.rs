@@ -22,7 +22,6 @@ use crate::history::revert;
 use crate::memory::checkpoint;
 use crate::memory::entry_point;
 use crate::memory::{Receipt, commit};
-use crate::process::understand::WRITTEN;
 use crate::write::agent_files::{first_said, is_shelved};
 use crate::write::hand_words;
 use crate::write::reword::{self, own_event, parts, whole_id};
@@ -334,7 +333,7 @@ fn drawn_from(memory: &Memory) -> BTreeMap<ItemId, bool> {
 /// Returns true for sources that may be a memory: what the user said, and entries by any author.
 fn is_memory(held: &HeldSource) -> bool {
     let source = &held.source;
-    let written = source.native_id.as_deref() == Some(WRITTEN);
+    let written = source.is_ready_made();
     let said = source.kind() == ItemKind::Turn && source.role == Role::User;
     !written && !is_shelved(held.from, source) && (said || source.kind() == ItemKind::Entry)
 }

@@ -14,7 +14,7 @@ use quipu_core::item::{NoteOrigin, TaskStatus};
 use quipu_core::limit;
 use quipu_core::predicate::normal;
 use quipu_core::reconcile::{Rejection, Understanding};
-use quipu_core::source::{Role, Source};
+use quipu_core::source::{READY_MADE, Role, Source};
 use serde::Serialize;
 
 use crate::engine::Engine;
@@ -24,7 +24,7 @@ use crate::memory::MemoryRef;
 use crate::memory::OpenMemory;
 use crate::memory::checkpoint;
 use crate::memory::{Receipt, commit};
-use crate::process::understand::{self, Cause, SourceReading, WRITTEN};
+use crate::process::understand::{self, Cause, SourceReading};
 use crate::write::ready_made::items::scrubbed;
 use crate::write::replayed_answer::{self, Effects};
 
@@ -141,8 +141,8 @@ fn report(
     memory: &Memory,
 ) -> WriteReport {
     WriteReport {
-        accepted: effects.accepted(),
-        waiting: effects.waiting(),
+        accepted: effects.accepted(memory),
+        waiting: effects.waiting(memory),
         rejected: effects.rejected(memory),
         source,
         seq: receipt.seq,
@@ -263,7 +263,7 @@ fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind, now: Time
         said_at: Some(now),
         text: page.0.trim_end().into(),
         artifacts: Vec::new(),
-        native_id: Some(WRITTEN.into()),
+        native_id: Some(READY_MADE.into()),
     };
     Ok((source, found))
 }
@@ -314,7 +314,10 @@ fn tasks_of(engine: &Engine, task: &TaskIn, page: &mut Page, confidence: f64, fo
         due,
         confidence,
     };
-    found.tasks.push(tell(TaskNews::Opened, span.clone()));
+    // One that is done or dropped is opened only if it is not known.
+    if !matches!(task.status, Some(TaskStatus::Done | TaskStatus::Dropped)) || !task.attempts.is_empty() {
+        found.tasks.push(tell(TaskNews::Opened, span.clone()));
+    }
     for attempt in &task.attempts {
         let AttemptIn { date, approach, outcome, successful, .. } = attempt.clone();
         let span = page.line(&format!("tried: {approach}; {outcome}"));

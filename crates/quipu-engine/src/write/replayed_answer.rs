@@ -6,7 +6,7 @@ use quipu_core::Memory;
 use quipu_core::event::{Change, Event};
 use quipu_core::extract::Extraction;
 use quipu_core::id::{ItemId, Seq};
-use quipu_core::item::{DerivedChange, Episode, Evidence, FactStatus, Refused, Review};
+use quipu_core::item::{DerivedChange, Episode, Evidence, FactStatus, Refused, Review, TenetStatus};
 use quipu_core::reconcile::{Outcome, Rejection, Understanding};
 
 use crate::error::{Error, Result};
@@ -57,7 +57,7 @@ impl Effects {
     }
 
     /// Items that count, made or confirmed again, distinct, in the order of the ledger.
-    pub(crate) fn accepted(&self) -> Vec<ItemId> {
+    pub(crate) fn accepted(&self, memory: &Memory) -> Vec<ItemId> {
         let mut all = Vec::new();
         for drawn in self.drawn() {
             let item = match drawn {
@@ -73,24 +73,38 @@ impl Effects {
             };
             all.extend(item.filter(|item| !all.contains(item)));
         }
-        let waiting = self.waiting();
-        all.retain(|item| !waiting.iter().any(|waits| waits.item == *item));
+        let counts = |item: &ItemId| match memory.items().fact(*item) {
+            Some(fact) => matches!(fact.status, FactStatus::Active | FactStatus::Superseded),
+            None => memory.items().tenet(*item).is_none_or(|tenet| tenet.status != TenetStatus::Proposed),
+        };
+        all.retain(counts);
         all
     }
 
-    /// Items that do not count until a review is decided.
-    pub(crate) fn waiting(&self) -> Vec<Waiting> {
-        let opened = self.drawn().filter_map(|drawn| match drawn {
-            DerivedChange::ReviewOpened(review) => Some(review),
-            _ => None,
-        });
+    /// The reviews that these events opened, or that already wait for what they say again.
+    pub(crate) fn waiting(&self, memory: &Memory) -> Vec<Waiting> {
+        let items = memory.items();
         let waits = |review: &Review| Waiting {
             review: review.id,
             item: review.about,
             question: review.question.clone(),
             reason: review.reason.clone(),
         };
-        opened.map(|review| waits(review)).collect()
+        let mut all: Vec<Waiting> = Vec::new();
+        for drawn in self.drawn() {
+            let found: Vec<Waiting> = match drawn {
+                DerivedChange::ReviewOpened(review) => vec![waits(review)],
+                DerivedChange::FactChanged(change) if change.evidence.is_some() && change.status.is_none() => {
+                    items.waiting_about(change.fact).map(waits).collect()
+                }
+                DerivedChange::FactSeen { fact, .. } => items.waiting_about(*fact).map(waits).collect(),
+                _ => Vec::new(),
+            };
+            all.extend(
+                found.into_iter().filter(|one| all.iter().all(|known| known.review != one.review)).collect::<Vec<_>>(),
+            );
+        }
+        all
     }
 
     /// Rejected candidates, quoted from the source.

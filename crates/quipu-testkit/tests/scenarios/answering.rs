@@ -299,13 +299,3 @@ fn a_question_for_tasks_is_answered_with_the_open_ones() {
         assert!(hits.iter().all(|hit| hit.id.kind != ItemKind::Task || !hit.text.contains("gas")), "{question}");
     }
 }
-
-#[test]
-fn another_author_is_not_the_user() {
-    let engine = reading_engine();
-    on(&engine, "2024-05-01", "I live in Porto.");
-    let said = Utterance { author: Some("Samir".to_owned()), ..Utterance::of_user("She hates olives.") };
-    remember(&engine, &me(), &said, &RememberOptions::default()).unwrap();
-    let pack = context(&engine, &me(), &ContextOptions::of("hello")).unwrap();
-    assert!(!pack.text.contains("Name: Samir"), "{}", pack.text);
-}

@@ -3,11 +3,12 @@
 use quipu_core::event::{Actor, SourceKind, Trust};
 use quipu_core::item::{ReviewDecision, TaskStatus};
 use quipu_core::recall::Verdict;
+use quipu_engine::erase::EraseTarget;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::When;
 use quipu_engine::{
     ContextOptions, Engine, FactOptions, RecallOptions, WriteReport, WriteRequest, close_fact, context, core_at,
-    decide_review, facts, mark, recall, retract, revert, reword, tasks, write,
+    decide_review, erase, facts, mark, recall, retract, revert, reword, tasks, write,
 };
 use serde_json::{Value, json};
 
@@ -76,6 +77,42 @@ fn a_task_that_is_done_is_the_one_of_its_title() {
 }
 
 #[test]
+fn a_task_is_closed_once() {
+    let engine = reading_engine();
+    let close = json!({"tasks": [{"title": "Call the plumber", "status": "done"}]});
+    written(&engine, json!({"tasks": [{"title": "Call the plumber"}]}), SourceKind::UserSaid);
+    for _ in 0..3 {
+        let report = written(&engine, close.clone(), SourceKind::UserSaid);
+        assert_eq!(report.understood.tasks.len(), 1, "{report:?}");
+    }
+    assert_eq!(titles(&engine), [("Call the plumber".to_owned(), TaskStatus::Done)]);
+}
+
+#[test]
+fn many_tasks_of_like_titles_are_all_kept() {
+    let engine = reading_engine();
+    let tasks: Vec<Value> = (0..60).map(|n| json!({"title": format!("Send the invoice to Customer{n}")})).collect();
+    let report = written(&engine, json!({"tasks": tasks}), SourceKind::UserSaid);
+    assert_eq!((report.accepted.len(), titles(&engine).len()), (60, 60));
+}
+
+#[test]
+fn each_task_of_a_write_is_an_answer_of_its_own() {
+    let engine = reading_engine();
+    let tasks = json!({"tasks": [
+        {"title": "Water the plants"}, {"title": "Call the plumber"}, {"title": "Renew the passport"},
+        {"title": "Take out the bins", "due": "2027-01-03"}, {"title": "Take out the bins", "due": "2027-01-17"},
+    ]});
+    written(&engine, tasks, SourceKind::UserSaid);
+    written(&engine, json!({"tasks": [{"title": "Call the plumber", "status": "done"}]}), SourceKind::UserSaid);
+    let pack = context(&engine, &me(), &ContextOptions::of("What do I still have to do?")).unwrap().text;
+    for title in ["Water the plants", "Renew the passport"] {
+        assert_eq!(pack.matches(title).count(), 1, "{pack}");
+    }
+    assert_eq!((pack.matches("Take out the bins").count(), pack.matches("plumber").count()), (2, 0), "{pack}");
+}
+
+#[test]
 fn what_waits_for_a_review_is_named_with_it() {
     // given an agent's statement about the user
     let engine = reading_engine();
@@ -84,17 +121,24 @@ fn what_waits_for_a_review_is_named_with_it() {
     assert_eq!(report.accepted, []);
     let [waiting] = report.waiting.as_slice() else { panic!("{report:?}") };
     assert!(lives_in(&engine).is_empty());
-    // and recall and packs say that nobody confirmed it
-    let asked = recall(&engine, &me(), &RecallOptions::of("Where do I live?")).unwrap();
-    assert_eq!(asked.hits[0].unconfirmed.len(), 1, "{:?}", asked.hits[0]);
-    assert_ne!(asked.decision.verdict, Verdict::Answer);
-    let shown = || context(&engine, &me(), &ContextOptions::of("Where do I live?")).unwrap().text;
-    assert!(shown().contains("User lives in Porto (not confirmed)"), "{}", shown());
+    // and written again, it waits for the same review
+    let report = written(&engine, json!({"facts": [{"p": "lives_in", "o": "Porto"}]}), SourceKind::AssistantSaid);
+    assert_eq!((report.accepted, &report.waiting[0].review), (vec![], &waiting.review));
+    // and recall and packs do not have it
+    let is_silent = || {
+        let asked = recall(&engine, &me(), &RecallOptions::of("Where do I live?")).unwrap();
+        let shown = context(&engine, &me(), &ContextOptions::of("Where do I live?")).unwrap().text;
+        asked.decision.verdict != Verdict::Answer && !shown.contains("Porto")
+    };
+    assert!(is_silent());
     // when it is declined
     let review = waiting.review.to_string();
     decide_review(&engine, &me(), &review, &ReviewDecision::Declined, Actor::User, None).unwrap();
-    // then nothing says that it once held
-    assert!(shown().contains("User lives in Porto (taken back)"), "{}", shown());
+    // then it stays so, also if it is written again
+    assert!(is_silent());
+    let report = written(&engine, json!({"facts": [{"p": "lives_in", "o": "Porto"}]}), SourceKind::AssistantSaid);
+    assert_eq!(report.rejected.len(), 1);
+    assert!(is_silent());
 }
 
 #[test]
@@ -189,4 +233,22 @@ fn whatever_is_pinned_is_in_every_pack_and_stays_so_in_other_words() {
     for part in ["shoe size 45", "Renew both passports", "Ask before you book.", "red folder"] {
         assert!(stable().contains(part), "{part:?} is not in {}", stable());
     }
+}
+
+#[test]
+fn erasing_what_took_the_place_of_a_pinned_fact_leaves_the_rest_of_its_message() {
+    // given a message that moves a pinned fact and says something else
+    let engine = reading_engine();
+    said(&engine, &["I live in Oslo."]);
+    let home = lives_in(&engine).remove(0).id.to_string();
+    mark(&engine, &me(), &home, Some(true), None).unwrap();
+    said(&engine, &["I live in Bergen now and my sister is Eva."]);
+    let home = lives_in(&engine).remove(0);
+    assert_eq!(home.object, "Bergen");
+    // when the new fact is erased
+    let receipt = erase(&engine, &me(), &[EraseTarget::Item(home.id)], "asked to", &mut |_| {}).unwrap();
+    // then nothing else is lost
+    assert_eq!(receipt.orphans_new, []);
+    let sister = FactOptions { predicate: Some("sibling".to_owned()), ..FactOptions::default() };
+    assert_eq!(facts(&engine, &me(), &sister).unwrap().len(), 1);
 }

@@ -46,6 +46,8 @@ pub(in crate::recall) struct QuestionForm {
     pub(in crate::recall) latest: bool,
     /// The first of several values: "at first", "used to".
     pub(in crate::recall) earliest: bool,
+    /// What is ahead: "where will I work?".
+    pub(in crate::recall) ahead: bool,
     /// The open tasks of the user: "what do I still have to do?".
     pub(in crate::recall) tasks: bool,
 }
@@ -64,6 +66,7 @@ struct File {
     asks_order: String,
     asks_latest: String,
     asks_earliest: String,
+    asks_ahead: String,
     asks_tasks: String,
     value_kinds: Vec<ValueKindPattern>,
 }
@@ -80,6 +83,7 @@ struct Patterns {
     asks_order: Regex,
     asks_latest: Regex,
     asks_earliest: Regex,
+    asks_ahead: Regex,
     asks_tasks: Regex,
     value_kinds: Vec<ValueKind>,
 }
@@ -104,6 +108,7 @@ impl Patterns {
             asks_order: pattern(&file.asks_order)?,
             asks_latest: pattern(&file.asks_latest)?,
             asks_earliest: pattern(&file.asks_earliest)?,
+            asks_ahead: pattern(&file.asks_ahead)?,
             asks_tasks: pattern(&file.asks_tasks)?,
             value_kinds: file.value_kinds.iter().map(ValueKind::parse).collect::<Result<_, _>>()?,
         })
@@ -187,6 +192,7 @@ impl QuestionForm {
             order: patterns.asks_order.is_match(question),
             latest: patterns.asks_latest.is_match(question),
             earliest: patterns.asks_earliest.is_match(question),
+            ahead: patterns.asks_ahead.is_match(question),
             tasks: patterns.asks_tasks.is_match(question),
         }
     }
@@ -231,6 +237,17 @@ mod tests {
             ("what should I do about my knee?", false),
             ("what do I do for a living?", false),
             ("which tasks does Tom have at work?", false),
+            ("what do I need to do before the colonoscopy?", false),
+            ("What do I have to do on arrival in Japan?", false),
+            ("what do I need to do by law?", false),
+            ("what is there to do this weekend?", false),
+            ("what did I have to do?", false),
+            ("Do I have any open tasks?", true),
+            ("Which tasks are overdue?", true),
+            ("what is overdue?", true),
+            ("what are my goals?", true),
+            ("What deadlines do I have?", true),
+            ("what do I have to do by Friday?", true),
             ("what's on at the cinema", false),
         ] {
             assert_eq!(QuestionForm::of(text).tasks, expected, "{text:?}");

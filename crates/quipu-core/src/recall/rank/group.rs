@@ -65,7 +65,8 @@ pub(in crate::recall) fn fold(
     let raised = Raising { memory, index, drawn, plan, hits: &hits[..hits.len().min(ahead)], derived }.places();
     let place = |id: ItemId, score: f32| raised.get(&id).map_or(score, |place| place.max(score));
     let mut all: Vec<Candidate> = Vec::new();
-    for hit in hits.into_iter().take(ahead) {
+    let is_ready_made = |ordinal: u32| memory.sources()[ordinal as usize].source.is_ready_made();
+    for hit in hits.into_iter().take(ahead).filter(|hit| !is_ready_made(hit.ordinal)) {
         let id = index.items[hit.ordinal as usize];
         all.push(Candidate { place: place(id, hit.score), recorded: hit.ordinal, id, lead: GroupLead::Source(hit) });
     }
@@ -195,7 +196,11 @@ impl<'a> Folder<'a> {
     fn add(&mut self, id: ItemId, lead: GroupLead, place: f32, wanted: usize) {
         let witness = match &lead {
             GroupLead::Source(_) => None,
-            GroupLead::Derived(hit) => hit.witness.map(|ordinal| self.memory.sources()[ordinal as usize].source.id),
+            GroupLead::Derived(hit) => {
+                let source = hit.witness.map(|ordinal| &self.memory.sources()[ordinal as usize].source);
+                // Each item of a page of them is an answer of its own.
+                source.filter(|source| !source.is_ready_made()).map(|source| source.id)
+            }
         };
         let known = match &lead {
             GroupLead::Source(_) => self.of_source.get(&id).copied(),
@@ -211,7 +216,10 @@ impl<'a> Folder<'a> {
             return;
         }
         // Different people may say the same words, but a derived item with the same wording is not a new answer.
-        let wording = self.drawn.wording(id).filter(|_| matches!(lead, GroupLead::Derived(_)));
+        // Tasks of one title for several days are told apart by the day.
+        let is_told_apart = self.memory.items().task(id).is_some_and(|task| task.due.is_some());
+        let is_derived = matches!(lead, GroupLead::Derived(_)) && !is_told_apart;
+        let wording = self.drawn.wording(id).filter(|_| is_derived);
         if let Some(at) = known.or_else(|| self.told(wording?)) {
             let group = &mut self.groups[at];
             if !group.also.contains(&id) {
@@ -227,6 +235,7 @@ impl<'a> Folder<'a> {
             Some(wording) => {
                 self.by_wording.insert(wording, at);
             }
+            None if is_told_apart => {}
             None => self.said.extend(self.memory.get(id).map(|held| {
                 let text = &*held.source.text;
                 ComparedWords { at, text, ending: ending(text), normal: OnceCell::new() }

@@ -82,8 +82,10 @@ impl ItemScoringContext<'_> {
         let mut nominees: Vec<(ItemId, Arm)> = by_words.collect();
         nominees.extend(read.into_iter().filter(|id| self.admits(*id)).map(|id| (id, Arm::Evidence)));
         if self.plan.form.tasks {
-            let open = self.memory.items().tasks().filter(|task| self.is_asked_for(task)).map(|task| task.id);
-            nominees.extend(open.filter(|id| self.admits(*id)).map(|id| (id, Arm::Words)));
+            let mut open: Vec<&Task> = self.memory.items().tasks().filter(|task| self.is_asked_for(task)).collect();
+            open.sort_by_key(|task| (task.due.is_none(), task.due, task.id));
+            let open = open.into_iter().map(|task| task.id).filter(|id| self.admits(*id)).take(self.nominees());
+            nominees.extend(open.map(|id| (id, Arm::Words)));
         }
         nominees.sort_unstable_by_key(|(id, arm)| (*id, *arm as u8));
         let items: Vec<(ItemId, Arms)> = nominees
@@ -166,6 +168,10 @@ impl ItemScoringContext<'_> {
         }
         if self.plan.negation.leaves_out(&fact.text) {
             return OF_ANOTHER;
+        }
+        // What has not begun is no answer to a question about the present.
+        if fact.valid_from.zip(self.plan.now).is_some_and(|(from, now)| from > now) && !self.plan.form.ahead {
+            return 0.0;
         }
         let relation = asked_by(&fact.predicate);
         let asked = &self.plan.asked;
@@ -301,7 +307,7 @@ impl ItemScoringContext<'_> {
             made_of.x = AS_AN_ANSWER + DUE_SPAN * (1.0 - late);
             (made_of.late, made_of.late_near) = (made_of.x, made_of.x);
         }
-        if witness.is_none() {
+        if witness.is_none() && made_of.x == 0.0 {
             // An item entered by hand has no passage; its share of the question stands in for the cosine.
             made_of.own = 1.0;
             made_of.concise = OF_A_STATEMENT;

@@ -43,7 +43,8 @@ impl DecisionBuilder<'_> {
         let ends = if fact.valid_to.is_some_and(|end| end <= self.desk.now) {
             // It is over, with the value that is right.
             fact.status = FactStatus::Superseded;
-            ends
+            let own = like.is_active() && !ends.contains(&like.id);
+            ends.into_iter().chain(own.then_some(like.id)).collect()
         } else if self.is_ahead(&fact) {
             self.hold_until(&fact);
             ends.into_iter().chain([like.id]).collect()

@@ -148,10 +148,14 @@ pub(super) fn one_of(names: &[&str]) -> Value {
 
 /// A schema that requires `text` alone, or at least one of the other names.
 pub(super) fn text_or(names: &[&str]) -> Value {
-    let null = json!({"type": "null"});
-    let without: serde_json::Map<String, Value> = names.iter().map(|name| ((*name).to_owned(), null.clone())).collect();
-    let text = json!({"required": ["text"], "properties": {"text": {"not": null}}});
-    json!([{"allOf": [text, {"properties": without}]}, {"anyOf": one_of(names), "properties": {"text": null}}])
+    let nothing = json!({"type": "null"});
+    let without: serde_json::Map<String, Value> =
+        names.iter().map(|name| ((*name).to_owned(), nothing.clone())).collect();
+    let text = json!({"required": ["text"], "properties": {"text": {"not": nothing.clone()}}});
+    json!([
+        {"allOf": [text, {"properties": without}]},
+        {"anyOf": one_of(names), "properties": {"text": nothing}},
+    ])
 }
 
 /// A schema that requires something to write.
