@@ -69,7 +69,6 @@ impl<'a> Reader<'a> {
         self.list = sentences.iter().filter(|sentence| is_item(&text, sentence)).nth(1).is_some();
         let mut before = 0..0;
         for sentence in sentences {
-            // A final colon is not part of the sentence, but introduces what follows.
             let colon = usize::from(text[sentence.end..].starts_with(':'));
             let aside = self.aside(&text[sentence.start..sentence.end + colon], &[RuleScope::After]);
             let is_full = self.out.facts.len() + self.out.tasks.len() >= CANDIDATES_PER_SOURCE_MAX;
@@ -97,9 +96,8 @@ impl<'a> Reader<'a> {
             self.pass(trim(text, asked), "question");
             sentence = trim(text, sentence.start..sentence.start + tail);
         }
-        let aside = self.aside(&text[sentence.clone()], &[RuleScope::Sentence, RuleScope::Before]);
-        // "Scratch that" without anything before it is about an earlier message.
-        let aside = aside.filter(|(reason, _)| reason != "taken_back" || !before.is_empty());
+        let mut aside = self.aside(&text[sentence.clone()], &[RuleScope::Sentence, RuleScope::Before]);
+        aside.take_if(|(reason, _)| reason == "taken_back" && before.is_empty());
         self.standing(text, &whole, aside.as_ref().map(|(reason, _)| reason.as_str()));
         if let Some((reason, over)) = aside {
             if over == RuleScope::Before {
@@ -149,8 +147,8 @@ impl<'a> Reader<'a> {
 
     /// Returns the reason why a text is not a claim, if any.
     fn aside(&self, text: &str, over: &[RuleScope]) -> Option<(String, RuleScope)> {
-        let mark = self.rules.asides.iter().find(|mark| over.contains(&mark.over) && mark.is_in(text))?;
-        Some((mark.reason.clone(), mark.over))
+        let mut all = self.rules.asides.iter().filter(|mark| over.contains(&mark.over));
+        all.find(|mark| mark.is_in(text)).map(|mark| (mark.reason.clone(), mark.over))
     }
 
     fn pass(&mut self, span: Range<usize>, reason: &str) {

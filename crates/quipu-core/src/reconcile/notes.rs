@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::same::{is_negation, negates, words};
 use super::tasks::{contained, overlap};
 use super::{DecisionDraft, Outcome, gate};
 use crate::event::{Actor, Trust};
@@ -148,23 +149,9 @@ fn says_little_else(one: &str, other: &str) -> bool {
     negates(one) == negates(other) && (common >= SAME_NOTE_MIN || common >= LITTLE_MORE_MIN && contained(&a, &b))
 }
 
-pub(super) fn negates(text: &str) -> bool {
-    words(text).iter().any(|word| is_negation(word))
-}
-
 /// A text without its negations.
 fn affirmed(text: &str) -> String {
     let mut words = words(text);
     words.retain(|word| !is_negation(word));
     words.join(" ")
-}
-
-fn words(text: &str) -> Vec<String> {
-    let lower = text.to_lowercase().replace('\u{2019}', "'");
-    let words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
-    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
-}
-
-fn is_negation(word: &str) -> bool {
-    matches!(word, "not" | "no" | "never" | "without" | "nobody" | "nothing" | "none") || word.ends_with("n't")
 }

@@ -102,6 +102,22 @@ pub(super) fn tells_change(quote: &str) -> bool {
     normal(quote).split(' ').any(|word| CHANGED_DOSE.contains(&word))
 }
 
+/// True if a text has a negation.
+pub(super) fn negates(text: &str) -> bool {
+    words(text).iter().any(|word| is_negation(word))
+}
+
+/// The words of a text, in lower case.
+pub(super) fn words(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase().replace('\u{2019}', "'");
+    let words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+pub(super) fn is_negation(word: &str) -> bool {
+    matches!(word, "not" | "no" | "never" | "without" | "nobody" | "nothing" | "none") || word.ends_with("n't")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::notes::negates;
-use super::updating::telling;
+use super::same::negates;
 use super::{DecisionDraft, Outcome, gate};
 use crate::calendar::day_number;
 use crate::extract::{TaskCandidate, TaskKind, TaskNews};
@@ -15,6 +14,9 @@ use crate::text::tokens;
 
 /// Least share of common stems of two titles of one task.
 const SAME_TITLE_MIN: f64 = 0.5;
+/// Words that identify nothing by themselves.
+const EMPTY: [&str; 12] =
+    ["thing", "stuff", "old", "new", "whole", "business", "situation", "idea", "place", "one", "bit", "time"];
 /// Default priority.
 const PRIORITY_DEFAULT: u8 = 5;
 
@@ -345,6 +347,16 @@ pub(super) fn common_with(what: &BTreeSet<String>, did: &BTreeSet<String>, title
     let differs = !own.is_empty() && !said.is_empty() && own != said;
     let is_part = has_several && common < named.len();
     if differs || is_part || !(is_all || is_most) { 0 } else { common }
+}
+
+/// The stems that identify something.
+pub(super) fn telling(text: &str) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    tokens::for_each_term(text, |term| {
+        all.insert(term.to_owned());
+    });
+    all.retain(|term| !EMPTY.contains(&term.as_str()));
+    all
 }
 
 #[cfg(test)]

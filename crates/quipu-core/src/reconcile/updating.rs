@@ -8,7 +8,7 @@ use super::DecisionDraft;
 use super::claim::{Claim, outcome};
 use super::gate::{self, Verdict};
 use super::same::same_value;
-use super::tasks::{common_with, contained, has_several, is_for_another};
+use super::tasks::{common_with, contained, has_several, is_for_another, telling};
 use crate::event::Trust;
 use crate::extract::{
     CONSTRAINT, FactCandidate, REMARK, Stance, TaskCandidate, TaskKind, TaskNews, USER, UpdateCandidate, UpdateNews,
@@ -16,7 +16,6 @@ use crate::extract::{
 use crate::item::{DerivedChange, Evidence, Fact, FactStatus, FactType, Task, TaskStatus};
 use crate::items::figure;
 use crate::predicate::normal;
-use crate::text::tokens;
 
 /// Most facts that one noun can name.
 const NAMED_MAX: usize = 3;
@@ -27,10 +26,6 @@ const OVERDUE_MAX: SignedDuration = SignedDuration::from_hours(36);
 /// Greatest relative distance of a reading from the one before, with and without a unit.
 const FARTHEST_READING: f64 = 0.4;
 const FARTHEST_WITHOUT_UNIT: f64 = 0.12;
-/// Words that identify nothing by themselves.
-const EMPTY: [&str; 12] =
-    ["thing", "stuff", "old", "new", "whole", "business", "situation", "idea", "place", "one", "bit", "time"];
-
 /// First words of tasks that are debts.
 const DEBTS: [&str; 3] = ["owe", "pay", "repay"];
 
@@ -391,16 +386,6 @@ pub(super) fn put_in(text: &str, not: &str, is: &str) -> Option<String> {
 /// True for an instruction against something.
 fn forbids(instruction: &str) -> bool {
     normal(instruction).split(' ').any(|word| FORBIDDING.contains(&word))
-}
-
-/// The stems that identify something.
-pub(super) fn telling(text: &str) -> BTreeSet<String> {
-    let mut all = BTreeSet::new();
-    tokens::for_each_term(text, |term| {
-        all.insert(term.to_owned());
-    });
-    all.retain(|term| !EMPTY.contains(&term.as_str()));
-    all
 }
 
 fn is_named(what: &BTreeSet<String>, fact: &Fact) -> bool {

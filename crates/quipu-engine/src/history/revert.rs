@@ -22,7 +22,6 @@ use crate::ports::UserLedger;
 use crate::read::recall::{self, AtVersion, RecallOptions};
 use crate::sessions::episodes;
 use crate::sessions::summarize;
-use crate::write::reword;
 
 /// Which events to revert.
 #[derive(Debug, Clone)]
@@ -255,7 +254,7 @@ fn select(open: &OpenMemory, selection: &Selection) -> Result<Vec<Seq>> {
         Selection::Reference(reference) => {
             let mut found = scan(open, &|header| header.origin.reference.as_ref() == Some(reference))?;
             if let Ok(source) = reference.parse() {
-                found.extend(reword::own_event(open, source)?);
+                found.extend(fold::own_event(open, source)?);
             }
             found
         }

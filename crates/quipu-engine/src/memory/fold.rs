@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use quipu_core::Memory;
 use quipu_core::event::{Change, Event};
 use quipu_core::history::History;
-use quipu_core::id::{Seq, UserId};
+use quipu_core::id::{ItemId, Seq, UserId};
 use quipu_core::ledger::{self, SealedEvent};
 
 use crate::error::{Error, Result};
+use crate::memory::OpenMemory;
 use crate::ports::UserLedger;
 
 /// Collects the effects of the ledger's control events.
@@ -128,4 +129,17 @@ pub(crate) fn sealed_at(ledger: &mut dyn UserLedger, seq: Seq) -> Result<SealedE
 /// One event by position.
 pub(crate) fn event_at(ledger: &mut dyn UserLedger, seq: Seq) -> Result<Event> {
     Ok(ledger::open(&sealed_at(ledger, seq)?)?)
+}
+
+/// The event of a source that was recorded alone, or with nothing but its marks.
+pub(crate) fn own_event(open: &OpenMemory, item: ItemId) -> Result<Option<Seq>> {
+    let seq = match open.read().memory.get(item) {
+        Some(held) => held.seq,
+        None => return Ok(None),
+    };
+    let event = event_at(open.writer()?.ledger.as_mut(), seq)?;
+    let is_mark = |change: &Option<Change>| matches!(change, Some(Change::ItemMarked(_)));
+    let alone = matches!(event.changes.first(), Some(Some(Change::SourceRecorded(_))))
+        && event.changes.iter().skip(1).all(is_mark);
+    Ok(alone.then_some(seq))
 }

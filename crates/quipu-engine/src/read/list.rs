@@ -118,8 +118,7 @@ pub fn tasks(engine: &Engine, user: &UserId, at: Option<When>, all: bool) -> Res
     let open = engine.open(user)?;
     seen(&open, at, |memory| {
         let items = memory.items();
-        let counts = |task: &Task| all || matches!(task.status, Active | Stalled);
-        let wanted = |task: &&Task| counts(task) && !items.is_hidden(task.id);
+        let wanted = |task: &&Task| all || (matches!(task.status, Active | Stalled) && !items.is_hidden(task.id));
         let mut found: Vec<Task> = items.tasks().filter(wanted).cloned().collect();
         found.sort_by_key(|task| (task.due.is_none(), task.due, items.made_by(task.id), task.id));
         found
@@ -188,7 +187,7 @@ pub fn tenets(engine: &Engine, user: &UserId, at: Option<When>, all: bool) -> Re
     seen(&open, at, |memory| {
         let items = memory.items();
         let outdated = quipu_core::item::TenetStatus::Outdated;
-        let wanted = |tenet: &&Tenet| (all || tenet.status != outdated) && !items.is_hidden(tenet.id);
+        let wanted = |tenet: &&Tenet| all || (tenet.status != outdated && !items.is_hidden(tenet.id));
         let mut found: Vec<Tenet> = items.tenets().filter(wanted).cloned().collect();
         found.sort_by_key(|tenet| (items.made_by(tenet.id), tenet.id));
         found

@@ -21,10 +21,11 @@ use crate::error::{Error, Result};
 use crate::history::revert;
 use crate::memory::checkpoint;
 use crate::memory::entry_point;
+use crate::memory::fold::own_event;
 use crate::memory::{Receipt, commit};
 use crate::write::agent_files::{first_said, is_shelved};
 use crate::write::hand_words;
-use crate::write::reword::{self, own_event, parts, whole_id};
+use crate::write::reword::{self, parts, whole_id};
 
 /// Kind of the artifact that contains a client's metadata. Its text is empty, so it is not searchable.
 const ABOUT: &str = "about";

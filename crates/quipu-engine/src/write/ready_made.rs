@@ -30,20 +30,8 @@ use crate::write::replayed_answer::{self, Effects};
 
 mod items;
 
+pub use crate::write::replayed_answer::WaitingItem;
 pub use items::{AttemptIn, FactIn, NoteIn, TaskIn, TenetIn, WriteRequest};
-
-/// An item that does not count until a review is decided.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Waiting {
-    /// The review.
-    pub review: ItemId,
-    /// The item; the review itself if there is no such item yet.
-    pub item: ItemId,
-    /// The question to the user.
-    pub question: String,
-    /// Why it waits.
-    pub reason: String,
-}
 
 /// Result of a write.
 #[derive(Debug, Clone, Serialize)]
@@ -51,7 +39,7 @@ pub struct WriteReport {
     /// Items that count: made now, or known before and confirmed again.
     pub accepted: Vec<ItemId>,
     /// Items that do not count until a review is decided.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<WaitingItem>,
     /// What was rejected, and why.
     pub rejected: Vec<Rejection>,
     /// The source with the written items, word for word; it is the evidence of all of them.

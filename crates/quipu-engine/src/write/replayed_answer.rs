@@ -9,15 +9,29 @@ use quipu_core::id::{ItemId, Seq};
 use quipu_core::item::{DerivedChange, Episode, Evidence, FactStatus, Refused, Review, TenetStatus};
 use quipu_core::reconcile::{Outcome, Rejection, Understanding};
 
+use serde::Serialize;
+
 use crate::error::{Error, Result};
 use crate::memory::OpenMemory;
 use crate::memory::Receipt;
 use crate::memory::scan;
 use crate::review::queue::quotes;
-use crate::write::ready_made::Waiting;
 
 /// Description of each outcome in the answer to a repeated request.
 const BEFORE: &str = "recorded before";
+
+/// An item that does not count until a review is decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WaitingItem {
+    /// The review.
+    pub review: ItemId,
+    /// The item; the review itself if there is no such item yet.
+    pub item: ItemId,
+    /// The question to the user.
+    pub question: String,
+    /// Why it waits.
+    pub reason: String,
+}
 
 /// The events that followed from a request, in order.
 pub(crate) struct Effects {
@@ -82,17 +96,17 @@ impl Effects {
     }
 
     /// The reviews that these events opened, or that already wait for what they say again.
-    pub(crate) fn waiting(&self, memory: &Memory) -> Vec<Waiting> {
+    pub(crate) fn waiting(&self, memory: &Memory) -> Vec<WaitingItem> {
         let items = memory.items();
-        let waits = |review: &Review| Waiting {
+        let waits = |review: &Review| WaitingItem {
             review: review.id,
             item: review.about,
             question: review.question.clone(),
             reason: review.reason.clone(),
         };
-        let mut all: Vec<Waiting> = Vec::new();
+        let mut all: Vec<WaitingItem> = Vec::new();
         for drawn in self.drawn() {
-            let found: Vec<Waiting> = match drawn {
+            let found: Vec<WaitingItem> = match drawn {
                 DerivedChange::ReviewOpened(review) => vec![waits(review)],
                 DerivedChange::FactChanged(change) if change.evidence.is_some() && change.status.is_none() => {
                     items.waiting_about(change.fact).map(waits).collect()

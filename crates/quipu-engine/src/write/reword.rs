@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use quipu_core::event::{Actor, Change, Draft, ItemMark, Origin, SourceKind};
-use quipu_core::id::{ItemId, ItemKind, Seq};
+use quipu_core::id::{ItemId, ItemKind};
 use quipu_core::item::DerivedChange;
 use quipu_core::limit::ARTIFACTS_MAX;
 use quipu_core::memory::HeldSource;
@@ -15,9 +15,10 @@ use crate::error::{Error, Result};
 use crate::history::revert;
 use crate::memory::MemoryRef;
 use crate::memory::Receipt;
+use crate::memory::State;
 use crate::memory::checkpoint;
 use crate::memory::entry_point;
-use crate::memory::{OpenMemory, State, fold};
+use crate::memory::fold::own_event;
 use crate::process::understand::{self, Cause};
 use crate::process::unread;
 use crate::read::items;
@@ -138,19 +139,6 @@ fn words(engine: &Engine, state: &State, item: ItemId, text: &str) -> Result<Sou
 /// The first item in a chain of replacements.
 fn instead_of(state: &State, item: ItemId) -> ItemId {
     state.memory.get(item).and_then(HeldSource::instead_of).unwrap_or(item)
-}
-
-/// The event of a source that was recorded alone, or with nothing but its marks.
-pub(crate) fn own_event(open: &OpenMemory, item: ItemId) -> Result<Option<Seq>> {
-    let seq = match open.read().memory.get(item) {
-        Some(held) => held.seq,
-        None => return Ok(None),
-    };
-    let event = fold::event_at(open.writer()?.ledger.as_mut(), seq)?;
-    let is_mark = |change: &Option<Change>| matches!(change, Some(Change::ItemMarked(_)));
-    let alone = matches!(event.changes.first(), Some(Some(Change::SourceRecorded(_))))
-        && event.changes.iter().skip(1).all(is_mark);
-    Ok(alone.then_some(seq))
 }
 
 /// Items that changes retract.

@@ -2,7 +2,7 @@
 
 use quipu_core::artifact::{GlobalMemory, TopicMemory};
 use quipu_core::calendar::TimeExpression;
-use quipu_core::item::{Note, Task, Tenet};
+use quipu_core::item::{Note, Task, TaskStatus, Tenet, TenetStatus};
 use quipu_engine::{
     Conflict, FactOptions, FactShown, SessionShown, SessionState, conflicts, facts, files, notes, session, sessions,
     tasks, tenets,
@@ -75,7 +75,7 @@ struct ListQuery {
     /// Answer from this version: a position, a time or a date. Defaults to now.
     #[schemars(with = "Option<shape::Version>")]
     at: Option<String>,
-    /// Include completed, dropped and outdated entries.
+    /// Include completed, dropped and outdated entries, but not retracted ones.
     #[serde(default)]
     all: bool,
     /// Start after this entry: `next` of the page before.
@@ -86,12 +86,21 @@ struct ListQuery {
 }
 
 fn all_tasks(call: &Call<'_>, asked: ListQuery) -> Result<Page<Task>, Fault> {
-    let found = tasks(call.engine, &call.user()?, Some(call.when(asked.at.as_deref(), "at")?), asked.all)?;
+    let (user, at) = (call.user()?, Some(call.when(asked.at.as_deref(), "at")?));
+    let open = tasks(call.engine, &user, at, false)?;
+    // A retracted or merged task is not among the open ones, whatever its status.
+    let mut found = if asked.all { tasks(call.engine, &user, at, true)? } else { open.clone() };
+    let is_closed = |task: &Task| matches!(task.status, TaskStatus::Done | TaskStatus::Dropped);
+    found.retain(|task| is_closed(task) || open.iter().any(|one| one.id == task.id));
     page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string())
 }
 
 fn all_tenets(call: &Call<'_>, asked: ListQuery) -> Result<Page<Tenet>, Fault> {
-    let found = tenets(call.engine, &call.user()?, Some(call.when(asked.at.as_deref(), "at")?), asked.all)?;
+    let (user, at) = (call.user()?, Some(call.when(asked.at.as_deref(), "at")?));
+    let standing = tenets(call.engine, &user, at, false)?;
+    let mut found = if asked.all { tenets(call.engine, &user, at, true)? } else { standing.clone() };
+    let is_outdated = |tenet: &Tenet| tenet.status == TenetStatus::Outdated;
+    found.retain(|tenet| is_outdated(tenet) || standing.iter().any(|one| one.id == tenet.id));
     page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string())
 }
 

@@ -7,7 +7,7 @@ use quipu_core::limit::WRITE_ITEMS_MAX;
 use quipu_core::recall::{Contributions, Intent, Trace, Validity};
 use quipu_core::reconcile::{Rejection, Understanding};
 use quipu_engine::ports::Scope;
-use quipu_engine::ready_made::{FactIn, NoteIn, TaskIn, TenetIn, Waiting};
+use quipu_engine::ready_made::{FactIn, NoteIn, TaskIn, TenetIn, WaitingItem};
 use quipu_engine::{
     Answer, Error, OmittedAnswer, RecallDecision, RecallOptions, Receipt, WriteRequest, close_fact, recall, write,
 };
@@ -189,8 +189,8 @@ struct Waits {
     reason: String,
 }
 
-impl From<Waiting> for Waits {
-    fn from(Waiting { review, item, question, reason }: Waiting) -> Self {
+impl From<WaitingItem> for Waits {
+    fn from(WaitingItem { review, item, question, reason }: WaitingItem) -> Self {
         Self { review_id: review, item_id: item, question, reason }
     }
 }

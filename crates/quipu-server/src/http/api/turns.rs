@@ -136,7 +136,7 @@ struct Recorded {
     event_id: EventId,
     /// Position of the last event.
     seq: Seq,
-    /// Version of the memory that includes the messages, and what was read from them until now.
+    /// Version of the memory that includes the messages.
     position: Seq,
     /// Ids of the recorded sources, one a message.
     items: Vec<ItemId>,
@@ -190,7 +190,7 @@ fn record(call: &Call<'_>, said: &[Utterance], kind: ItemKind, wait: Wait) -> Re
     Ok(Recorded {
         event_id: last.event_id,
         seq: last.seq,
-        position: quipu_engine::versions::version(call.engine, &user).map_or(last.seq, |now| now.max(last.seq)),
+        position: last.seq,
         items: receipts.iter().flat_map(|receipt| receipt.items.clone()).collect(),
         replayed: last.replayed,
         lag,
