@@ -1167,6 +1167,11 @@ export interface components {
             text: string;
             /** @description Trust of its source. */
             trust: components["schemas"]["Trust"];
+            /** @description Statements of others in its text that wait for the user's decision: item and text. */
+            unconfirmed?: [
+                components["schemas"]["ItemId"],
+                string
+            ][];
             /**
              * Format: date-time
              * @description Start of validity, if known.
@@ -2054,7 +2059,7 @@ export interface components {
              * @default []
              */
             tags?: string[];
-            /** @description The claim as a sentence. */
+            /** @description The claim as a sentence, kept word for word as its evidence. The fact is worded from its relation. */
             text?: string | null;
             /** @description Topic. */
             topic?: string | null;
@@ -2446,20 +2451,28 @@ export interface components {
              * @description Rating from -2 to 2; 0 removes the rating.
              */
             rating?: number | null;
-            /** @description New text in the user's own words. The history keeps the earlier text. */
+            /** @description New text in the user's own words, without other changes. The history keeps the earlier text. */
             text?: string | null;
             /**
              * Format: uint8
              * @description Importance of a fact to the user, 0 to 10.
              */
             user_fact_score?: number | null;
+        } & (({
+            text: unknown;
+        } & {
+            pinned?: null;
+            rating?: null;
+            user_fact_score?: null;
+        }) | ({
+            text?: null;
         } | {
             pinned: unknown;
         } | {
             rating: unknown;
         } | {
             user_fact_score: unknown;
-        };
+        }));
         /** @description An item of any kind with the events that concern it. */
         ItemHistory: {
             /** @description The events that concern it, oldest first. */
@@ -3099,13 +3112,18 @@ export interface components {
             replayed?: boolean;
             /**
              * Format: uint64
-             * @description Position of the event, which is the new version of the memory.
+             * @description Position of the event.
              */
             seq?: number;
             /** @description Exchanges of its session that were summarised. */
             summarized?: components["schemas"]["SummarizedTurn"][];
             /** @description What was extracted from it, if an extractor ran. */
             understood?: components["schemas"]["Understanding"];
+            /**
+             * Format: uint64
+             * @description Version of the memory that contains the event and what followed from it.
+             */
+            version?: number;
         };
         /** @description A pattern to turn into a category. */
         PromoteRequest: {
@@ -3424,13 +3442,18 @@ export interface components {
             replayed: boolean;
             /**
              * Format: uint64
-             * @description Position of the event, which is the new version of the memory.
+             * @description Position of the event.
              */
             seq: number;
             /** @description Exchanges of its session that were summarised. */
             summarized?: components["schemas"]["SummarizedTurn"][];
             /** @description What was extracted from it, if an extractor ran. */
             understood?: components["schemas"]["Understanding"];
+            /**
+             * Format: uint64
+             * @description Version of the memory that contains the event and what followed from it.
+             */
+            version: number;
         };
         /** @description A refused change. */
         RefusedEntry: {
@@ -3550,7 +3573,7 @@ export interface components {
             /** @description Events by position or id. */
             events?: (number | string)[] | null;
             /**
-             * @description Questions whose answers a dry run compares.
+             * @description Questions whose answers before and after are compared, with or without `dry_run`.
              * @default []
              */
             probes?: string[];
@@ -3574,6 +3597,8 @@ export interface components {
         /** @description The receipt, or the preview of a dry run. */
         RevertResult: components["schemas"]["RevertPreview"] | {
             difference: components["schemas"]["Difference"];
+            /** @description The answers to the probes before and after, if any were sent. */
+            probes?: components["schemas"]["RevertProbe"][];
             receipt: components["schemas"]["Receipt"];
         };
         /** @description A waiting or decided review. */
@@ -4447,6 +4472,17 @@ export interface components {
         };
         /** @description When to respond. */
         WaitUntil: "durable" | "indexed" | "extracted";
+        /** @description An item that does not count until a review is decided. */
+        WaitingItem: {
+            /** @description The item; the review itself if there is no such item yet. */
+            item_id: components["schemas"]["ItemId"];
+            /** @description The question to the user. */
+            question: string;
+            /** @description Why it waits. */
+            reason: string;
+            /** @description The review, for `POST /memory/{user_id}/review/{id}`. */
+            review_id: components["schemas"]["ItemId"];
+        };
         /** @description One message of the raw window. */
         WindowTurn: {
             /** @description The source. */
@@ -4509,16 +4545,32 @@ export interface components {
         };
         /** @description Result of a write. */
         WriteResult: {
-            /** @description Items created or confirmed. */
+            /** @description Items that count: created now, or known before and confirmed again. */
             accepted: components["schemas"]["ItemId"][];
             /** @description Paths of unknown fields, which were ignored: `facts[0].version`. */
             ignored?: string[];
+            /** @description Kinds of secrets that were removed before anything was stored. */
+            redacted?: string[];
             /** @description Rejected items with the reasons. */
             rejected: components["schemas"]["Rejection"][];
             /** @description True if a request with the same idempotency key was answered before. */
             replayed: boolean;
+            /**
+             * Format: uint64
+             * @description Position of the event that recorded it.
+             */
+            seq?: number | null;
             /** @description The source that records the write. */
             source: components["schemas"]["ItemId"] | null;
+            /** @description What happened to each item, known ones that ended included. */
+            understood: components["schemas"]["Understanding"];
+            /**
+             * Format: uint64
+             * @description Version of the memory that contains everything that was recorded.
+             */
+            version?: number | null;
+            /** @description Items that do not count until their review is decided. */
+            waiting: components["schemas"]["WaitingItem"][];
         };
     };
     responses: never;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::calendar::day_number;
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Fact, FactStatus, Task, TaskStatus};
+use crate::item::{Fact, FactStatus, FactType, Task, TaskStatus};
 use crate::limit;
 use crate::memory::Memory;
 use crate::recall::index::derived::{DerivedIndex, asked_by, each_source, sources, terms_in};
@@ -169,8 +169,9 @@ impl ItemScoringContext<'_> {
         if self.plan.negation.leaves_out(&fact.text) {
             return OF_ANOTHER;
         }
-        // What has not begun is no answer to a question about the present.
-        if fact.valid_from.zip(self.plan.now).is_some_and(|(from, now)| from > now) && !self.plan.form.ahead {
+        // What has not begun is no answer to a question about the present, unless it is a plan or an appointment.
+        let is_ahead = fact.valid_from.zip(self.plan.now).is_some_and(|(from, now)| from > now);
+        if is_ahead && !self.plan.form.ahead && !matches!(fact.fact_type, FactType::Commitment | FactType::Event) {
             return 0.0;
         }
         let relation = asked_by(&fact.predicate);
