@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
             sentence = trim(text, sentence.start..sentence.start + tail);
         }
         let mut aside = self.aside(&text[sentence.clone()], &[RuleScope::Sentence, RuleScope::Before]);
-        aside.take_if(|(reason, _)| reason == "taken_back" && before.is_empty());
+        aside.take_if(|(reason, over)| *over == RuleScope::Before && reason == "taken_back" && before.is_empty());
         self.standing(text, &whole, aside.as_ref().map(|(reason, _)| reason.as_str()));
         if let Some((reason, over)) = aside {
             if over == RuleScope::Before {

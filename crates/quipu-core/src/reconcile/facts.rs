@@ -211,6 +211,7 @@ impl DecisionDraft<'_> {
         let (told, known) = (claim.candidate.qualifiers.get(DOSE)?, same.qualifiers.get(DOSE));
         // "I took 400 mg this morning" is no other dose, nor is one for the evening.
         let is_change = matches!(claim.candidate.stance, Stance::Changed | Stance::Corrects { .. })
+            || self.case.memory.get(self.case.source).is_some_and(|held| held.source.is_ready_made())
             || tells_change(self.case.quote(&claim.candidate.span));
         let is_later = Some(self.case.said_at()) >= same.last_seen;
         if !is_change || !same.is_active() || !is_later {

@@ -14,6 +14,8 @@ use crate::source::Role;
 
 /// Longest time between a message and the next, which takes it back.
 const JUST_BEFORE_MAX: SignedDuration = SignedDuration::from_hours(12);
+/// Sources among which the message before is looked for.
+const LOOKED_BACK_MAX: usize = 64;
 
 impl DecisionDraft<'_> {
     /// The user's message before this one in its session, if it is not long ago. A question of the assistant between them
@@ -21,15 +23,18 @@ impl DecisionDraft<'_> {
     fn said_just_before(&self) -> Option<ItemId> {
         let memory = self.case.memory;
         let own = memory.get(self.case.source)?;
-        let is_of_session = |held: &&HeldSource| held.source.session == own.source.session && held.seq < own.seq;
-        let mut before = memory.sources().iter().rev().filter(is_of_session).filter(|held| held.source.is_item());
-        let last = before.find(|held| held.source.role != Role::Assistant || held.source.text.contains('?'))?;
+        let place = memory.find(self.case.source)? as usize;
+        let is_of_session = |held: &&HeldSource| held.source.session == own.source.session && held.source.is_item();
+        let mut before = memory.sources()[..place].iter().rev().take(LOOKED_BACK_MAX).filter(is_of_session);
+        let is_question = |held: &HeldSource| held.source.text.contains('?');
+        let last = before.find(|held| held.source.role != Role::Assistant || is_question(held))?;
         let is_theirs = last.source.role == Role::User
             && last.trust == Trust::User
             && last.source.author == own.source.author
-            && !last.source.is_ready_made();
+            && !last.source.is_ready_made()
+            && !is_question(last);
         let elapsed = own.source.said_at?.duration_since(last.source.said_at?);
-        (is_theirs && elapsed <= JUST_BEFORE_MAX).then_some(last.source.id)
+        (is_theirs && !elapsed.is_negative() && elapsed <= JUST_BEFORE_MAX).then_some(last.source.id)
     }
 
     /// Drops the only task or plan that the user's message before this one told: "scratch that".

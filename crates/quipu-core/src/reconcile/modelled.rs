@@ -39,7 +39,7 @@ impl DecisionDraft<'_> {
         self.draw(DerivedChange::FactChanged(FactChange { status, evidence: place, ..FactChange::of(fact) }));
         self.report.ended.push(outcome(&held, "was misread"));
         for ended in self.view.ended_by(fact) {
-            if ended.status == FactStatus::Superseded && self.free(&ended) {
+            if matches!(ended.status, FactStatus::Superseded | FactStatus::Corrected) && self.free(&ended) {
                 self.draw(DerivedChange::FactRestored { fact: ended.id });
                 self.put(&Fact { status: FactStatus::Active, valid_to: None, ..ended.clone() });
                 self.report.asserted.push(outcome(&ended, "holds again"));

@@ -43,7 +43,7 @@ fn parts(text: &str) -> Vec<Vec<String>> {
             if !(part.is_empty() && LEADING.contains(&word.as_str())) {
                 part.push(word);
             }
-        } else if word.ends_with(['+', '#', '%']) || is_letter(&word) && !(part.is_empty() && word == "a") {
+        } else if word.ends_with(['+', '#', '%']) || is_letter(&word) && (word != "a" || text.ends_with(piece)) {
             part.push(word);
         } else {
             tokens::for_each_term(&word, |term| part.push(term.to_owned()));
@@ -99,7 +99,10 @@ const CHANGED_DOSE: [&str; 20] = [
 
 /// True for words that say that a dose was changed.
 pub(super) fn tells_change(quote: &str) -> bool {
-    normal(quote).split(' ').any(|word| CHANGED_DOSE.contains(&word))
+    let quote = normal(quote);
+    let mut words = quote.split(' ');
+    // "Just took 400 mg now" is one dose.
+    !quote.split(' ').any(|word| word == "took") && words.any(|word| CHANGED_DOSE.contains(&word))
 }
 
 /// True if a text has a negation.
@@ -134,6 +137,7 @@ mod tests {
             ("very spicy food", "spicy food"),
             ("support-group", "support group"),
             ("an aisle seat", "aisle seats"),
+            ("a walk in a park", "walk in the park"),
             ("C++", "c++"),
         ] {
             assert!(same_value(one, other) && same_value(other, one), "{one:?} {other:?}: {:?}", parts(one));

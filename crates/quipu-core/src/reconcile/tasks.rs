@@ -1,5 +1,6 @@
 //! Tasks, goals and problems: opened once, then updated by later mentions.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -82,8 +83,14 @@ impl DecisionDraft<'_> {
         let items = self.case.memory.items();
         let found = items.tasks().find(|task| is_exact && is_same(task) && !items.is_hidden(task.id));
         let Some(task) = found else { return false };
+        let (id, text, evidence) = (task.id, task.title.clone(), self.case.evidence(&candidate.span));
         let what = format!("{} already", news_word(&candidate.news));
-        self.report.tasks.push(Outcome { id: task.id, text: task.title.clone(), what });
+        self.report.tasks.push(Outcome { id, text, what });
+        // A trace, by which a repeated request is known.
+        let at = Some(self.case.said_at());
+        let (status, due, priority, attempt) = (None, None, None, None);
+        let evidence = Some(evidence);
+        self.draw(DerivedChange::TaskChanged(TaskChange { task: id, status, due, priority, attempt, evidence, at }));
         true
     }
 
@@ -124,10 +131,12 @@ impl DecisionDraft<'_> {
         };
         let weighed = all.iter().filter(open).map(|task| {
             let is_same = task.title == candidate.title && task.due == candidate.due;
-            (score(task), (is_same, task.updated_at, task.id))
+            // Of several days, the first is meant.
+            let first = Reverse(task.due.filter(|_| candidate.due.is_none()));
+            (score(task), (is_same, first, task.updated_at, task.id))
         });
         let best = weighed.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        if let Some((found, (_, _, id))) = best
+        if let Some((found, (_, _, _, id))) = best
             && found >= SAME_TITLE_MIN
         {
             return all.into_iter().find(|task| task.id == id).cloned();

@@ -249,10 +249,13 @@ impl DecisionDraft<'_> {
             if !corrects && fact.predicate == "takes_medication" {
                 // The dose of another medicine is its own.
                 candidate.qualifiers.retain(|name, _| name != "dosage" && name != "frequency");
-                if let Some((name, dose)) = candidate.object.clone().rsplit_once(' ')
-                    && dose.starts_with(|c: char| c.is_ascii_digit())
+                let object = candidate.object.clone();
+                let digit = object.find(|c: char| c.is_ascii_digit()).filter(|at| object[..*at].ends_with(' '));
+                // "Vitamin B 12" has no unit.
+                if let Some((name, dose)) = digit.map(|at| object.split_at(at))
+                    && figure(dose).is_some_and(|(_, unit)| !unit.is_empty())
                 {
-                    candidate.object = name.to_owned();
+                    candidate.object = name.trim().to_owned();
                     candidate.qualifiers.insert("dosage".to_owned(), dose.to_owned());
                 }
             }

@@ -66,7 +66,7 @@ pub(in crate::recall) fn fold(
     let place = |id: ItemId, score: f32| raised.get(&id).map_or(score, |place| place.max(score));
     let mut all: Vec<Candidate> = Vec::new();
     let is_ready_made = |ordinal: u32| memory.sources()[ordinal as usize].source.is_ready_made();
-    for hit in hits.into_iter().take(ahead).filter(|hit| !is_ready_made(hit.ordinal)) {
+    for hit in hits.into_iter().filter(|hit| !is_ready_made(hit.ordinal)).take(ahead) {
         let id = index.items[hit.ordinal as usize];
         all.push(Candidate { place: place(id, hit.score), recorded: hit.ordinal, id, lead: GroupLead::Source(hit) });
     }

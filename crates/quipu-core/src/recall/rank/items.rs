@@ -170,7 +170,7 @@ impl ItemScoringContext<'_> {
             return OF_ANOTHER;
         }
         // What has not begun is no answer to a question about the present, unless it is a plan or an appointment.
-        let is_ahead = fact.valid_from.zip(self.plan.now).is_some_and(|(from, now)| from > now);
+        let is_ahead = fact.valid_from.zip(self.plan.near.or(self.plan.now)).is_some_and(|(from, at)| from > at);
         if is_ahead && !self.plan.form.ahead && !matches!(fact.fact_type, FactType::Commitment | FactType::Event) {
             return 0.0;
         }

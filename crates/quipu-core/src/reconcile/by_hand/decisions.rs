@@ -272,6 +272,7 @@ impl<'a> DecisionBuilder<'a> {
             }
             (ReviewDecision::Approved, Some(rival)) => {
                 self.core.take(self.desk.predicates, rival);
+                self.keep_pin(rival.id, fact.id);
                 self.accept(fact);
                 if !fact.single && rival.is_active() {
                     self.set(rival.id, FactStatus::Superseded, fact.valid_from.or(Some(self.desk.now)));

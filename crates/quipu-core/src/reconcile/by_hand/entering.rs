@@ -1,5 +1,6 @@
 //! Facts entered by hand: with a value that a person gave, in the place of another.
 
+use crate::artifact;
 use crate::event::{SourceKind, Trust};
 use crate::extract::{FactCandidate, Stance};
 use crate::id::{ItemId, ItemKind};
@@ -13,6 +14,9 @@ impl DecisionBuilder<'_> {
     /// Asserts a fact like another one with a value given by hand; the active fact in its place and those in `ends`
     /// were wrong. Its validity, domain, topic, tags, links, score and pin are kept: only the value is another.
     pub(in crate::reconcile) fn enter(&mut self, like: &Fact, object: &str, ends: Vec<ItemId>, name: NewItemId<'_>) {
+        // "User works at Initech" in the place of "User works at Acme" is the value Initech.
+        let value = artifact::new_value(like, object);
+        let object = value.as_deref().unwrap_or(object);
         let candidate = FactCandidate {
             subject: like.subject.clone(),
             predicate: like.predicate.clone(),

@@ -123,6 +123,17 @@ fn a_correction_changes_the_value_alone() {
 }
 
 #[test]
+fn a_review_is_edited_with_a_value_or_with_its_sentence() {
+    for text in ["Initech", "User works at Initech"] {
+        let mut world = World::new();
+        imported(&mut world, claim("works_at", "Acme", Stance::Holds));
+        let review = world.waiting()[0];
+        world.decides(review, ReviewDecision::Edited { text: text.to_owned() });
+        assert_eq!(world.active("works_at"), ["Initech"], "{text}");
+    }
+}
+
+#[test]
 fn what_takes_the_place_of_a_pinned_fact_is_pinned() {
     for stance in [Stance::Holds, Stance::Corrects { not: None }] {
         let mut world = World::new();

@@ -1,7 +1,10 @@
 //! Lists of a user's items, sessions, topics and conflicts.
 
+use std::collections::BTreeSet;
+
 use quipu_core::artifact::{GlobalMemory, TopicMemory};
 use quipu_core::calendar::TimeExpression;
+use quipu_core::id::ItemId;
 use quipu_core::item::{Note, Task, TaskStatus, Tenet, TenetStatus};
 use quipu_engine::{
     Conflict, FactOptions, FactShown, SessionShown, SessionState, conflicts, facts, files, notes, session, sessions,
@@ -87,20 +90,25 @@ struct ListQuery {
 
 fn all_tasks(call: &Call<'_>, asked: ListQuery) -> Result<Page<Task>, Fault> {
     let (user, at) = (call.user()?, Some(call.when(asked.at.as_deref(), "at")?));
-    let open = tasks(call.engine, &user, at, false)?;
-    // A retracted or merged task is not among the open ones, whatever its status.
-    let mut found = if asked.all { tasks(call.engine, &user, at, true)? } else { open.clone() };
-    let is_closed = |task: &Task| matches!(task.status, TaskStatus::Done | TaskStatus::Dropped);
-    found.retain(|task| is_closed(task) || open.iter().any(|one| one.id == task.id));
+    let mut found = tasks(call.engine, &user, at, false)?;
+    if asked.all {
+        // A retracted or merged task is not among the open ones, whatever its status.
+        let open: BTreeSet<ItemId> = found.iter().map(|task| task.id).collect();
+        let is_closed = |task: &Task| matches!(task.status, TaskStatus::Done | TaskStatus::Dropped);
+        found = tasks(call.engine, &user, at, true)?;
+        found.retain(|task| is_closed(task) || open.contains(&task.id));
+    }
     page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string())
 }
 
 fn all_tenets(call: &Call<'_>, asked: ListQuery) -> Result<Page<Tenet>, Fault> {
     let (user, at) = (call.user()?, Some(call.when(asked.at.as_deref(), "at")?));
-    let standing = tenets(call.engine, &user, at, false)?;
-    let mut found = if asked.all { tenets(call.engine, &user, at, true)? } else { standing.clone() };
-    let is_outdated = |tenet: &Tenet| tenet.status == TenetStatus::Outdated;
-    found.retain(|tenet| is_outdated(tenet) || standing.iter().any(|one| one.id == tenet.id));
+    let mut found = tenets(call.engine, &user, at, false)?;
+    if asked.all {
+        let standing: BTreeSet<ItemId> = found.iter().map(|tenet| tenet.id).collect();
+        found = tenets(call.engine, &user, at, true)?;
+        found.retain(|tenet| tenet.status == TenetStatus::Outdated || standing.contains(&tenet.id));
+    }
     page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string())
 }
 
