@@ -169,7 +169,7 @@ impl TaskRow {
 
     /// True if it is active or stalled.
     pub fn is_open(&self) -> bool {
-        matches!(self.status, TaskStatus::Active | TaskStatus::Stalled)
+        self.status.is_open()
     }
 }
 

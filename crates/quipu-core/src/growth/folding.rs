@@ -10,7 +10,7 @@ use super::{GrowthContext, GrowthProposal, GrowthSubject};
 use crate::event::{Change, Trust};
 use crate::extract::TaskKind;
 use crate::id::ItemId;
-use crate::item::{DerivedChange, Fact, FactStatus, Note, Task, TaskStatus};
+use crate::item::{DerivedChange, Fact, FactStatus, Note, Task};
 
 /// Leading words that do not change a value. Case matters: "The Office" is a name, "the office" is not.
 const LEADING: [&str; 7] = ["a", "an", "the", "my", "our", "some", "to"];
@@ -100,9 +100,8 @@ impl GrowthContext<'_> {
 
     fn tasks_alike(&self) -> Vec<GrowthProposal> {
         let items = self.memory().items();
-        let open = |task: &&Task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled);
         let mut groups: BTreeMap<(TaskKind, Vec<String>), Vec<&Task>> = BTreeMap::new();
-        for task in items.tasks().filter(open).filter(|task| !items.is_hidden(task.id)) {
+        for task in items.tasks().filter(|task| task.status.is_open() && !items.is_hidden(task.id)) {
             let titled = worded(&task.title);
             if !titled.is_empty() {
                 groups.entry((task.kind, titled)).or_default().push(task);

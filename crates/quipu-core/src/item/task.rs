@@ -23,6 +23,13 @@ pub enum TaskStatus {
     Dropped,
 }
 
+impl TaskStatus {
+    /// True if it is neither completed nor abandoned.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Active | Self::Stalled)
+    }
+}
+
 /// An attempt to solve a problem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -86,6 +93,6 @@ pub struct Task {
 impl Task {
     /// True for a goal that is active or stalled.
     pub fn is_open_goal(&self) -> bool {
-        self.kind == TaskKind::Goal && matches!(self.status, TaskStatus::Active | TaskStatus::Stalled)
+        self.kind == TaskKind::Goal && self.status.is_open()
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::words::is_one_of;
-use crate::recall::Intent;
+use crate::recall::{Intent, has_name};
 
 /// What a request needs from memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -175,11 +175,6 @@ fn names_a_thing(words: &[String]) -> bool {
     let follows = |at: usize| words.get(at).map_or("", String::as_str);
     (0..words.len())
         .any(|at| words[at] == "the" && !matches!(follows(at + 2), "of" | "between" | "for") && at + 1 < words.len())
-}
-
-/// Returns true if a word after the first one has a capital, such as a name.
-fn has_name(text: &str) -> bool {
-    text.split_whitespace().skip(1).any(|word| word.starts_with(char::is_uppercase) && word != "I")
 }
 
 /// Returns true for a request to propose, plan or order something.

@@ -17,6 +17,7 @@ pub use answer::calibration::{AnswerSignals, Calibration, VerdictThresholds};
 pub use answer::decision::{Best, Verdict, decide};
 pub use answer::reliability::{ReliabilityBin, calibration_error};
 pub use answer::trace::{ArmCount, Detail, LeftOut, Reason, Term, Trace};
+pub(crate) use index::cues::has_name;
 pub use index::dense::{EmbeddingKey, StoredVector, embedding_key};
 pub use index::derived::{DerivedIndex, touched};
 pub use index::filter::Filter;

@@ -3,12 +3,11 @@
 use jiff::SignedDuration;
 
 use super::DecisionDraft;
-use super::gate::Verdict;
 use super::updating::{candidate_of, put_in};
 use crate::event::Trust;
-use crate::extract::{FactCandidate, Stance, TaskCandidate, TaskNews, UpdateCandidate};
+use crate::extract::{FactCandidate, Stance, TaskNews, UpdateCandidate};
 use crate::id::ItemId;
-use crate::item::{Evidence, Fact, FactType, Task, TaskStatus};
+use crate::item::{Evidence, Fact, FactType, Task};
 use crate::memory::HeldSource;
 use crate::source::Role;
 
@@ -43,25 +42,10 @@ impl DecisionDraft<'_> {
         let is_told = |evidence: &[Evidence]| evidence.first().is_some_and(|at| at.source == last);
         let is_plan = |fact: &Fact| fact.fact_type == FactType::Commitment && is_told(&fact.evidence);
         let plans: Vec<Fact> = self.view.holding().into_iter().filter(is_plan).collect();
-        let is_open = |task: &&Task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled);
-        let tasks: Vec<Task> = self
-            .view
-            .open_tasks()
-            .into_iter()
-            .filter(|task| is_open(task) && is_told(&task.evidence))
-            .cloned()
-            .collect();
+        let tasks: Vec<Task> = self.view.open_tasks().filter(|task| is_told(&task.evidence)).cloned().collect();
         match (plans.as_slice(), tasks.as_slice()) {
-            ([plan], []) => {
-                let candidate = candidate_of(plan, update, Stance::Ended);
-                let claim = self.claim_about(&candidate, plan);
-                self.close(&claim, plan, None, &Verdict::Pass);
-            }
-            ([], [task]) => {
-                let (kind, title, news) = (task.kind, task.title.clone(), TaskNews::Dropped);
-                let (span, confidence) = (update.span.clone(), update.confidence);
-                self.move_on(&TaskCandidate { kind, title, span, news, due: None, confidence }, task);
-            }
+            ([plan], []) => self.end_told(update, plan, None),
+            ([], [task]) => self.settle_task(update, task, TaskNews::Dropped),
             _ => {}
         }
     }

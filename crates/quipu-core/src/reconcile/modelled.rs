@@ -168,7 +168,7 @@ impl DecisionDraft<'_> {
     }
 
     pub(super) fn task_of_model(&mut self, told: &ModelTask) {
-        let target = told.target.and_then(|id| self.view.open_tasks().into_iter().find(|task| task.id == id).cloned());
+        let target = told.target.and_then(|id| self.view.tasks().find(|task| task.id == id).cloned());
         let quote = self.case.quote(&told.candidate.span);
         match target {
             Some(task) if gate::objection(self.case, quote, &told.candidate.title).is_none() => {

@@ -100,8 +100,7 @@ impl DecisionDraft<'_> {
             TaskNews::Tried { approach, .. } => Some(approach.as_str()),
             _ => None,
         };
-        let open = |task: &&&Task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled);
-        let all = self.view.open_tasks();
+        let all: Vec<&Task> = self.view.open_tasks().collect();
         let opened = candidate.news == TaskNews::Opened;
         let (source, is_exact) = (self.case.source, self.besides(&candidate.span).is_named_exactly);
         let other_day = |task: &Task| {
@@ -129,7 +128,7 @@ impl DecisionDraft<'_> {
             });
             if again { title.max(SAME_TITLE_MIN) } else { title }
         };
-        let weighed = all.iter().filter(open).map(|task| {
+        let weighed = all.iter().map(|task| {
             let is_same = task.title == candidate.title && task.due == candidate.due;
             // Of several days, the first is meant.
             let first = Reverse(task.due.filter(|_| candidate.due.is_none()));
@@ -143,7 +142,7 @@ impl DecisionDraft<'_> {
         }
         // Without a title, it is the problem mentioned last.
         if candidate.title.is_empty() && tried.is_some() {
-            let problems = all.into_iter().filter(|task| task.kind == TaskKind::Problem && open(&task));
+            let problems = all.into_iter().filter(|task| task.kind == TaskKind::Problem);
             return problems.max_by_key(|task| (task.updated_at, task.id)).cloned();
         }
         None

@@ -13,7 +13,7 @@ use crate::event::Trust;
 use crate::extract::{
     CONSTRAINT, FactCandidate, REMARK, Stance, TaskCandidate, TaskKind, TaskNews, USER, UpdateCandidate, UpdateNews,
 };
-use crate::item::{DerivedChange, Evidence, Fact, FactStatus, FactType, Task, TaskStatus};
+use crate::item::{DerivedChange, Evidence, Fact, FactStatus, FactType, Task};
 use crate::items::figure;
 use crate::predicate::normal;
 
@@ -72,12 +72,10 @@ impl DecisionDraft<'_> {
         // "Lisbon is off" is a plan, and not who lives there.
         let is_plan = |fact: &Fact, work: &Self| may_end(fact, work) && fact.fact_type == FactType::Commitment;
         let has_plans = !self.named(&update.what, is_plan).is_empty();
-        let is_ended = match has_plans {
-            true => self.end_named(update, |fact, work| {
-                may_end(fact, work) && !matches!(fact.fact_type, FactType::Location | FactType::Identity)
-            }),
-            false => self.end_named(update, may_end),
-        };
+        let is_ended = self.end_named(update, |fact, work| {
+            let is_of_life = matches!(fact.fact_type, FactType::Location | FactType::Identity);
+            may_end(fact, work) && !(has_plans && is_of_life)
+        });
         self.end_remark_of(update);
         // What is owed for something stays owed when that is off.
         let is_debt = |task: &Task| {
@@ -89,12 +87,22 @@ impl DecisionDraft<'_> {
             let is_drop = task.title.to_lowercase().starts_with("drop ");
             let is_done =
                 task.kind == TaskKind::Problem || is_drop && normal(self.case.quote(&update.span)).contains("dropped");
-            let news = if is_done { TaskNews::Done } else { TaskNews::Dropped };
-            let (kind, title, due) = (task.kind, task.title.clone(), None);
-            let told =
-                TaskCandidate { kind, title, span: update.span.clone(), news, due, confidence: update.confidence };
-            self.move_on(&told, &task);
+            self.settle_task(update, &task, if is_done { TaskNews::Done } else { TaskNews::Dropped });
         }
+    }
+
+    /// Records that a known task is done or dropped.
+    pub(super) fn settle_task(&mut self, update: &UpdateCandidate, task: &Task, news: TaskNews) {
+        let (kind, title) = (task.kind, task.title.clone());
+        let (span, confidence) = (update.span.clone(), update.confidence);
+        self.move_on(&TaskCandidate { kind, title, span, news, due: None, confidence }, task);
+    }
+
+    /// Ends a fact that an update names.
+    pub(super) fn end_told(&mut self, update: &UpdateCandidate, fact: &Fact, when: Option<Timestamp>) {
+        let candidate = candidate_of(fact, update, Stance::Ended);
+        let claim = self.claim_about(&candidate, fact);
+        self.close(&claim, fact, when, &Verdict::Pass);
     }
 
     /// Ticks off the open task that an update names, if it is the only one.
@@ -104,10 +112,8 @@ impl DecisionDraft<'_> {
             return;
         }
         let (what, did) = (telling(&update.what), telling(&did.join(" ")));
-        let is_open = |task: &&&Task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled);
-        let open = self.view.open_tasks();
         let mut best: Vec<(usize, &Task)> = Vec::new();
-        for task in open.iter().filter(|task| is_open(task) && task.kind != TaskKind::Problem) {
+        for task in self.view.open_tasks().filter(|task| task.kind != TaskKind::Problem) {
             let common = common_with(&what, &did, &task.title);
             if is_for_another(self.case.quote(&update.span), &task.title) {
                 continue;
@@ -118,19 +124,16 @@ impl DecisionDraft<'_> {
             }
         }
         let [(_, task)] = best.as_slice() else { return };
-        let (task, kind, title) = ((*task).clone(), task.kind, task.title.clone());
+        let task = (*task).clone();
         self.done_here.push(update.span.clone());
-        let (span, confidence) = (update.span.clone(), update.confidence);
-        self.move_on(&TaskCandidate { kind, title, span, news: TaskNews::Done, due: None, confidence }, &task);
+        self.settle_task(update, &task, TaskNews::Done);
     }
 
     /// Ends the facts that an update names, of those it may end. True if there are any.
     fn end_named(&mut self, update: &UpdateCandidate, may_be: impl Fn(&Fact, &Self) -> bool) -> bool {
         let facts = self.named(&update.what, may_be);
         for fact in &facts {
-            let candidate = candidate_of(fact, update, Stance::Ended);
-            let claim = self.claim_about(&candidate, fact);
-            self.close(&claim, fact, update.day, &Verdict::Pass);
+            self.end_told(update, fact, update.day);
         }
         !facts.is_empty()
     }
@@ -144,9 +147,7 @@ impl DecisionDraft<'_> {
         let found: Vec<Fact> = self.view.holding().into_iter().filter(is_meant).collect();
         let [fact] = found.as_slice() else { return };
         if !what.is_empty() {
-            let candidate = candidate_of(fact, update, Stance::Ended);
-            let claim = self.claim_about(&candidate, fact);
-            self.close(&claim, fact, None, &Verdict::Pass);
+            self.end_told(update, fact, None);
         }
     }
 
@@ -163,7 +164,13 @@ impl DecisionDraft<'_> {
             // "The dentist moved me to Thursday" says itself what is on Thursday.
             "" if self.view.holding().iter().any(is_said_here) => Vec::new(),
             "" => self.view.holding().into_iter().filter(|fact| is_ahead(fact) && !self.is_from_here(fact)).collect(),
-            what => self.named_before(what, |fact, _| is_ahead(fact)),
+            // The same may have been read in this message again.
+            what => {
+                let is_new = |fact: &Fact| {
+                    self.is_from_here(fact) && fact.evidence.iter().all(|at| at.source == self.case.source)
+                };
+                self.named_among(what, |fact| is_ahead(fact) && !is_new(fact))
+            }
         };
         let [fact] = facts.as_slice() else { return };
         if fact.valid_from == Some(day) {
@@ -240,9 +247,7 @@ impl DecisionDraft<'_> {
                 self.is_from_here(other) && other.predicate == fact.predicate && contained(&other.object, &object)
             };
             if !corrects && self.view.holding().iter().any(is_known) {
-                let candidate = candidate_of(fact, update, Stance::Ended);
-                let claim = self.claim_about(&candidate, fact);
-                self.close(&claim, fact, update.day.filter(|day| *day <= self.case.said_at()), &Verdict::Pass);
+                self.end_told(update, fact, update.day.filter(|day| *day <= self.case.said_at()));
                 continue;
             }
             let mut candidate = FactCandidate { object, valid_from, ..candidate_of(fact, update, stance) };
@@ -321,35 +326,22 @@ impl DecisionDraft<'_> {
 
     /// The active facts named by a noun; empty if it names too many.
     fn named(&self, what: &str, may_be: impl Fn(&Fact, &Self) -> bool) -> Vec<Fact> {
-        let what = telling(what);
-        if what.is_empty() {
-            return Vec::new();
-        }
-        let is_meant = |fact: &Fact| may_be(fact, self) && !self.is_from_here(fact) && is_named(&what, fact);
-        let found: Vec<Fact> = self.view.holding().into_iter().filter(is_meant).collect();
-        if found.len() > NAMED_MAX { Vec::new() } else { found }
+        self.named_among(what, |fact| may_be(fact, self) && !self.is_from_here(fact))
     }
 
-    /// As [`named`](Self::named), of what an earlier source told, though the same was read in this one again.
-    fn named_before(&self, what: &str, may_be: impl Fn(&Fact, &Self) -> bool) -> Vec<Fact> {
+    fn named_among(&self, what: &str, may_be: impl Fn(&Fact) -> bool) -> Vec<Fact> {
         let what = telling(what);
-        let is_new = |fact: &Fact| fact.evidence.iter().all(|place| place.source == self.case.source);
-        let is_meant = |fact: &Fact| !what.is_empty() && may_be(fact, self) && !is_new(fact) && is_named(&what, fact);
+        let is_meant = |fact: &Fact| !what.is_empty() && may_be(fact) && is_named(&what, fact);
         let found: Vec<Fact> = self.view.holding().into_iter().filter(is_meant).collect();
         if found.len() > NAMED_MAX { Vec::new() } else { found }
     }
 
     fn task_named(&self, what: &str) -> Option<Task> {
         let what = telling(what);
-        let open = self
-            .view
-            .open_tasks()
-            .into_iter()
-            .filter(|task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled));
         // "Never mind the lock" leaves the helmet of "get a helmet and a lock".
         let is_whole = |title: &str| !has_several(title) || telling(title).len() <= what.len() + 1;
         let is_named = |title: &str| !what.is_empty() && covers(&what, &telling(title)) && is_whole(title);
-        let mut named = open.filter(|task| is_named(&task.title));
+        let mut named = self.view.open_tasks().filter(|task| is_named(&task.title));
         let one = named.next()?.clone();
         named.next().is_none().then_some(one)
     }

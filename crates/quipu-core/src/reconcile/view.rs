@@ -84,9 +84,14 @@ impl<'a> View<'a> {
     }
 
     /// Every visible task.
-    pub(super) fn open_tasks(&self) -> Vec<&Task> {
+    pub(super) fn tasks(&self) -> impl Iterator<Item = &Task> {
         let below = self.items.tasks().filter(|task| !self.tasks.contains_key(&task.id));
-        below.chain(self.tasks.values()).filter(|task| !self.items.is_hidden(task.id)).collect()
+        below.chain(self.tasks.values()).filter(|task| !self.items.is_hidden(task.id))
+    }
+
+    /// Every visible task that is neither completed nor abandoned.
+    pub(super) fn open_tasks(&self) -> impl Iterator<Item = &Task> {
+        self.tasks().filter(|task| task.status.is_open())
     }
 
     /// Every visible note, by id.

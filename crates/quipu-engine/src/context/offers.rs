@@ -8,7 +8,7 @@ use quipu_core::Memory;
 use quipu_core::event::Trust;
 use quipu_core::extract::REMARK;
 use quipu_core::id::{ItemId, ItemKind};
-use quipu_core::item::{Evidence, Fact, FactStatus, FactType, Note, TaskStatus, TenetStatus, TimeSpan, stretch};
+use quipu_core::item::{Evidence, Fact, FactStatus, FactType, Note, TenetStatus, TimeSpan, stretch};
 use quipu_core::memory::HeldSource;
 use quipu_core::pack::{self, Noted, Offer, Quotation, RequestNeed, Section, TermTable, excerpts};
 use quipu_core::predicate::{Predicates, normal};
@@ -353,7 +353,7 @@ impl<'a> OfferContext<'a> {
         let items = self.memory.items();
         let open = |id: &ItemId| {
             let task = items.task(*id).filter(|_| !items.is_hidden(*id));
-            task.is_some_and(|task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled))
+            task.is_some_and(|task| task.status.is_open())
         };
         let mut rest: Vec<_> = items.tasks().filter(|task| open(&task.id)).collect();
         rest.sort_by_cached_key(|task| {

@@ -114,11 +114,10 @@ pub fn facts(engine: &Engine, user: &UserId, options: &FactOptions) -> Result<Ve
 /// # Errors
 /// `NotFound` if there is no such user or version.
 pub fn tasks(engine: &Engine, user: &UserId, at: Option<When>, all: bool) -> Result<Vec<Task>> {
-    use quipu_core::item::TaskStatus::{Active, Stalled};
     let open = engine.open(user)?;
     seen(&open, at, |memory| {
         let items = memory.items();
-        let wanted = |task: &&Task| all || (matches!(task.status, Active | Stalled) && !items.is_hidden(task.id));
+        let wanted = |task: &&Task| all || (task.status.is_open() && !items.is_hidden(task.id));
         let mut found: Vec<Task> = items.tasks().filter(wanted).cloned().collect();
         found.sort_by_key(|task| (task.due.is_none(), task.due, items.made_by(task.id), task.id));
         found

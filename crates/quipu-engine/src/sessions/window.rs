@@ -8,7 +8,7 @@ use quipu_core::Memory;
 use quipu_core::extract::window::{KnownItem, Speaker, Window, WindowView};
 use quipu_core::extract::{REMARK, USER};
 use quipu_core::id::{ItemId, ItemKind};
-use quipu_core::item::{Evidence, Fact, FactType, Task, TaskStatus};
+use quipu_core::item::{Evidence, Fact, FactType, Task};
 use quipu_core::memory::HeldSource;
 use quipu_core::source::Role;
 
@@ -167,11 +167,8 @@ fn known(memory: &Memory, messages: &[WindowView], found: &[ItemId]) -> Vec<Know
     others.sort_by_cached_key(|fact| std::cmp::Reverse((fact.last_seen, place(fact))));
     always.append(&mut others);
     let rest = always.into_iter().map(|fact| fact.id);
-    let open = |task: &&Task| {
-        matches!(task.status, TaskStatus::Active | TaskStatus::Stalled)
-            && !items.is_hidden(task.id)
-            && !is_later(memory, &task.evidence, end)
-    };
+    let open =
+        |task: &&Task| task.status.is_open() && !items.is_hidden(task.id) && !is_later(memory, &task.evidence, end);
     let mut tasks: Vec<&Task> = items.tasks().filter(open).collect();
     tasks.sort_by_cached_key(|task| std::cmp::Reverse((task.updated_at, items.made_by(task.id), task.title.clone())));
     let tasks = tasks.into_iter().take(TASKS_MAX).map(|task| task.id);

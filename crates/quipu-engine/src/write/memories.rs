@@ -8,7 +8,7 @@ use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind, Trust};
 use quipu_core::extract::REMARK;
 use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
-use quipu_core::item::{Evidence, Fact, FactStatus, TaskStatus, TenetStatus};
+use quipu_core::item::{Evidence, Fact, FactStatus, TenetStatus};
 use quipu_core::items::Items;
 use quipu_core::limit;
 use quipu_core::memory::HeldSource;
@@ -181,12 +181,11 @@ impl<'a> Catalogue<'a> {
     fn listed(&self) -> Vec<ItemId> {
         let items = self.memory.items();
         let shown = |id: ItemId| !items.is_hidden(id);
-        let open = |status| matches!(status, TaskStatus::Active | TaskStatus::Stalled);
         let mut found: Vec<(ItemId, Vec<ItemId>)> = Vec::new();
         let places = |evidence: &[Evidence]| evidence.iter().map(|at| at.source).collect::<Vec<_>>();
         let facts = items.facts().filter(|fact| fact.is_active() && fact.predicate != REMARK && shown(fact.id));
         found.extend(facts.map(|fact| (fact.id, places(&fact.evidence))));
-        let tasks = items.tasks().filter(|task| open(task.status) && shown(task.id));
+        let tasks = items.tasks().filter(|task| task.status.is_open() && shown(task.id));
         found.extend(tasks.map(|task| (task.id, places(&task.evidence))));
         let notes = items.notes().filter(|note| shown(note.id));
         found.extend(notes.map(|note| (note.id, places(&note.evidence))));

@@ -22,11 +22,12 @@ const BEFORE: &str = "recorded before";
 
 /// An item that does not count until a review is decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitingItem {
     /// The review.
-    pub review: ItemId,
+    pub review_id: ItemId,
     /// The item; the review itself if there is no such item yet.
-    pub item: ItemId,
+    pub item_id: ItemId,
     /// The question to the user.
     pub question: String,
     /// Why it waits.
@@ -99,8 +100,8 @@ impl Effects {
     pub(crate) fn waiting(&self, memory: &Memory) -> Vec<WaitingItem> {
         let items = memory.items();
         let waits = |review: &Review| WaitingItem {
-            review: review.id,
-            item: review.about,
+            review_id: review.id,
+            item_id: review.about,
             question: review.question.clone(),
             reason: review.reason.clone(),
         };
@@ -115,7 +116,10 @@ impl Effects {
                 _ => Vec::new(),
             };
             all.extend(
-                found.into_iter().filter(|one| all.iter().all(|known| known.review != one.review)).collect::<Vec<_>>(),
+                found
+                    .into_iter()
+                    .filter(|one| all.iter().all(|known| known.review_id != one.review_id))
+                    .collect::<Vec<_>>(),
             );
         }
         all

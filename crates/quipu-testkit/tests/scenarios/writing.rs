@@ -123,7 +123,7 @@ fn what_waits_for_a_review_is_named_with_it() {
     assert!(lives_in(&engine).is_empty());
     // and written again, it waits for the same review
     let report = written(&engine, json!({"facts": [{"p": "lives_in", "o": "Porto"}]}), SourceKind::AssistantSaid);
-    assert_eq!((report.accepted, &report.waiting[0].review), (vec![], &waiting.review));
+    assert_eq!((report.accepted, &report.waiting[0].review_id), (vec![], &waiting.review_id));
     // and recall and packs do not have it
     let is_silent = || {
         let asked = recall(&engine, &me(), &RecallOptions::of("Where do I live?")).unwrap();
@@ -132,7 +132,7 @@ fn what_waits_for_a_review_is_named_with_it() {
     };
     assert!(is_silent());
     // when it is declined
-    let review = waiting.review.to_string();
+    let review = waiting.review_id.to_string();
     decide_review(&engine, &me(), &review, &ReviewDecision::Declined, Actor::User, None).unwrap();
     // then it stays so, also if it is written again
     assert!(is_silent());

@@ -1,6 +1,6 @@
 //! Lists tasks, episodes, notes and tenets.
 
-use quipu_core::item::{Task, TaskStatus};
+use quipu_core::item::Task;
 use quipu_engine::Result;
 use quipu_engine::versions::When;
 
@@ -17,8 +17,7 @@ pub(crate) fn tasks(context: &CommandContext<'_>, at: Option<When>, all: bool) -
 pub(crate) fn task(task: &Task, today: &str) -> String {
     let due = task.due.map(|due| {
         let due = due.strftime("%Y-%m-%d").to_string();
-        let is_open = matches!(task.status, TaskStatus::Active | TaskStatus::Stalled);
-        let late = if is_open && due.as_str() < today { ", overdue" } else { "" };
+        let late = if task.status.is_open() && due.as_str() < today { ", overdue" } else { "" };
         format!(" · due {due}{late}")
     });
     let due = due.unwrap_or_default();

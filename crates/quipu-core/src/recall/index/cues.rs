@@ -150,7 +150,7 @@ fn is_brief(passage: &str) -> bool {
 }
 
 /// Returns true if a capitalised word occurs inside a sentence.
-fn has_name(passage: &str) -> bool {
+pub(crate) fn has_name(passage: &str) -> bool {
     let mut opens = true;
     for word in passage.split_whitespace() {
         let bare = word.trim_start_matches(|c: char| !c.is_alphanumeric());

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::calendar::day_number;
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Fact, FactStatus, FactType, Task, TaskStatus};
+use crate::item::{Fact, FactStatus, FactType, Task};
 use crate::limit;
 use crate::memory::Memory;
 use crate::recall::index::derived::{DerivedIndex, asked_by, each_source, sources, terms_in};
@@ -114,7 +114,7 @@ impl ItemScoringContext<'_> {
 
     /// Returns true for an open task, if the question asks for those.
     fn is_asked_for(&self, task: &Task) -> bool {
-        self.plan.form.tasks && matches!(task.status, TaskStatus::Active | TaskStatus::Stalled)
+        self.plan.form.tasks && task.status.is_open()
     }
 
     /// Returns true if its own words match or its passage is near in meaning. A matching session or date alone is not

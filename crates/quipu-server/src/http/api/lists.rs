@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use quipu_core::artifact::{GlobalMemory, TopicMemory};
 use quipu_core::calendar::TimeExpression;
 use quipu_core::id::ItemId;
-use quipu_core::item::{Note, Task, TaskStatus, Tenet, TenetStatus};
+use quipu_core::item::{Note, Task, Tenet, TenetStatus};
 use quipu_engine::{
     Conflict, FactOptions, FactShown, SessionShown, SessionState, conflicts, facts, files, notes, session, sessions,
     tasks, tenets,
@@ -94,9 +94,8 @@ fn all_tasks(call: &Call<'_>, asked: ListQuery) -> Result<Page<Task>, Fault> {
     if asked.all {
         // A retracted or merged task is not among the open ones, whatever its status.
         let open: BTreeSet<ItemId> = found.iter().map(|task| task.id).collect();
-        let is_closed = |task: &Task| matches!(task.status, TaskStatus::Done | TaskStatus::Dropped);
         found = tasks(call.engine, &user, at, true)?;
-        found.retain(|task| is_closed(task) || open.contains(&task.id));
+        found.retain(|task| !task.status.is_open() || open.contains(&task.id));
     }
     page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string())
 }

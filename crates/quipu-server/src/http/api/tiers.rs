@@ -175,26 +175,6 @@ struct Write {
     tenets: Vec<TenetIn>,
 }
 
-/// An item that does not count until a review is decided.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "WaitingItem")]
-struct Waits {
-    /// The review, for `POST /memory/{user_id}/review/{id}`.
-    review_id: ItemId,
-    /// The item; the review itself if there is no such item yet.
-    item_id: ItemId,
-    /// The question to the user.
-    question: String,
-    /// Why it waits.
-    reason: String,
-}
-
-impl From<WaitingItem> for Waits {
-    fn from(WaitingItem { review, item, question, reason }: WaitingItem) -> Self {
-        Self { review_id: review, item_id: item, question, reason }
-    }
-}
-
 /// Result of a write.
 #[derive(Default, Serialize, JsonSchema)]
 #[schemars(rename = "WriteResult")]
@@ -202,7 +182,7 @@ struct Written {
     /// Items that count: created now, or known before and confirmed again.
     accepted: Vec<ItemId>,
     /// Items that do not count until their review is decided.
-    waiting: Vec<Waits>,
+    waiting: Vec<WaitingItem>,
     /// Rejected items with the reasons.
     rejected: Vec<Rejection>,
     /// The source that records the write.
@@ -264,7 +244,7 @@ fn written(call: &Call<'_>, asked: Write) -> Result<Written, Fault> {
     let report = call.writing(&user, |memory| write(call.engine, memory, &request, kind))?;
     Ok(Written {
         accepted: report.accepted,
-        waiting: report.waiting.into_iter().map(Waits::from).collect(),
+        waiting: report.waiting,
         rejected: report.rejected.into_iter().chain(rejected).collect(),
         source: Some(report.source),
         seq: Some(report.seq),

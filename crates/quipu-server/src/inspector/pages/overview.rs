@@ -6,7 +6,7 @@ use askama::Template;
 use jiff::Timestamp;
 use quipu_core::extract::REMARK;
 use quipu_core::id::{ItemId, UserId};
-use quipu_core::item::{Fact, FactStatus, FactType, TaskStatus};
+use quipu_core::item::{Fact, FactStatus, FactType};
 use quipu_engine::log::growth;
 use quipu_engine::ports::Scope;
 use quipu_engine::{
@@ -175,9 +175,8 @@ fn new(all: &[FactShown]) -> Vec<NewRow> {
 fn due(desk: &PageContext<'_>, user: &UserId) -> Result<(Vec<DueRow>, usize), Fault> {
     let now = desk.now();
     let open = tasks(desk.engine, user, None, false)?;
-    let is_open = |status: TaskStatus| matches!(status, TaskStatus::Active | TaskStatus::Stalled);
     let mut dated: Vec<(Timestamp, _)> =
-        open.iter().filter(|task| is_open(task.status)).filter_map(|task| Some((task.due?, task))).collect();
+        open.iter().filter(|task| task.status.is_open()).filter_map(|task| Some((task.due?, task))).collect();
     dated.retain(|(due, _)| shown::days_until(*due, now) <= DAYS_AHEAD);
     dated.sort_by_key(|(due, task)| (*due, task.id));
     let row = |(due, task): (Timestamp, &quipu_core::item::Task)| DueRow {
@@ -188,7 +187,7 @@ fn due(desk: &PageContext<'_>, user: &UserId) -> Result<(Vec<DueRow>, usize), Fa
         settle: settle_button(task, false),
     };
     let rows: Vec<DueRow> = dated.into_iter().take(TASKS_MAX).map(row).collect();
-    let others = open.iter().filter(|task| is_open(task.status)).count() - rows.len();
+    let others = open.iter().filter(|task| task.status.is_open()).count() - rows.len();
     Ok((rows, others))
 }
 

@@ -92,7 +92,7 @@ fn tried(attempt: &Attempt) -> Tried {
 
 /// True for a task that is neither done nor dropped.
 pub(super) fn is_open(task: &Task) -> bool {
-    matches!(task.status, TaskStatus::Active | TaskStatus::Stalled)
+    task.status.is_open()
 }
 
 /// True for an open task whose day is over.
