@@ -4480,7 +4480,7 @@ export interface components {
             question: string;
             /** @description Why it waits. */
             reason: string;
-            /** @description The review, for `POST /memory/{user_id}/review/{id}`. */
+            /** @description The review. */
             review_id: components["schemas"]["ItemId"];
         };
         /** @description One message of the raw window. */
