@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quipu::Components;
-use quipu::system::{SystemClock, SystemEntropy};
+use quipu::system::SystemEntropy;
 use quipu_core::id::UserId;
 use quipu_core::predicate::Predicates;
 use quipu_core::reconcile::Policy;
@@ -57,7 +57,7 @@ fn assemble(
         store,
         Components {
             embedder: embedder(settings)?,
-            clock: Arc::new(SystemClock { fixed: settings.now }),
+            clock: Arc::new(settings.clock.clone()),
             entropy: Arc::new(SystemEntropy),
             extractor: Some(extractor(settings)),
             summarizer: Some(summarizer(settings, usage)?),
@@ -129,7 +129,7 @@ pub(crate) fn signer(settings: &Settings) -> KeyFile {
 /// The access keys, which are beside the ledgers.
 pub(crate) fn keys(settings: &Settings) -> Result<Keys> {
     let store = key_store(&settings.store, &settings.data_dir)?;
-    Ok(Keys::new(store, Arc::new(SystemClock { fixed: settings.now }), Arc::new(SystemEntropy)))
+    Ok(Keys::new(store, Arc::new(settings.clock.clone()), Arc::new(SystemEntropy)))
 }
 
 /// The stored access keys of a place.
@@ -142,7 +142,7 @@ pub(crate) fn key_store(place: &StoreSetting, folder: &Path) -> Result<Arc<dyn K
 
 /// Today's use of models, in a file of the folder.
 pub(crate) fn model_usage(folder: &Path, settings: &Settings) -> Arc<ModelUsage> {
-    Arc::new(ModelUsage::in_file(Arc::new(SystemClock { fixed: settings.now }), &folder.join("models.json")))
+    Arc::new(ModelUsage::in_file(Arc::new(settings.clock.clone()), &folder.join("models.json")))
 }
 
 /// The model of a role, if it is configured. Makes no request.

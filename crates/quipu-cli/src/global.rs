@@ -29,7 +29,7 @@ pub(crate) struct Global {
     /// Do not ask for confirmation
     #[arg(short, long, global = true)]
     pub(crate) yes: bool,
-    /// Use this time instead of the current one, for experiments: such as `tomorrow`, `last monday`, `2026-07-15 14:00` (UTC)
+    /// Use this time instead of the current one, for experiments: such as `tomorrow`, `last monday`, `2026-07-15 14:00`
     #[arg(long, global = true, value_name = "TIME")]
     pub(crate) now: Option<TimeExpression>,
 }

@@ -10,11 +10,14 @@ mod store;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use quipu::system::SystemClock;
+use jiff::tz::Offset;
+use quipu::system::{SystemClock, machine_zone};
+use quipu_core::calendar::TimeExpression;
 use quipu_core::id::UserId;
 use quipu_core::limit;
 use quipu_core::recall::Profiles;
 use quipu_core::session::SessionOptions;
+use quipu_engine::import::Zone;
 use quipu_engine::ports::Clock;
 use quipu_engine::{Error, Result};
 use serde::Deserialize;
@@ -41,6 +44,7 @@ struct File {
     model_dir: Option<PathBuf>,
     reranker_dir: Option<PathBuf>,
     keep_sensitive: Option<bool>,
+    timezone: Option<String>,
     remarks: Option<bool>,
     open_memories_mib: Option<usize>,
     weights: Option<PathBuf>,
@@ -95,7 +99,8 @@ pub(crate) struct Settings {
     pub(crate) sessions: SessionOptions,
     /// The configured language models.
     pub(crate) models: Vec<ModelSettings>,
-    pub(crate) now: Option<jiff::Timestamp>,
+    /// The clock of the user, with the time of `--now` if it is given.
+    pub(crate) clock: SystemClock,
     /// Options of MCP.
     pub(crate) mcp: quipu_server::McpOptions,
     /// Options of background maintenance in the server.
@@ -144,13 +149,28 @@ impl Settings {
             artifacts: Artifacts::read(file.artifacts, file.artifacts_dir)?,
             sessions: file.sessions.checked().map_err(|refusal| Error::Invalid(format!("[sessions]: {refusal}")))?,
             models: models::read(&file.models, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()))?,
-            now: global.now.map(|now| now.at(SystemClock::default().now())).transpose().map_err(Error::Invalid)?,
+            clock: clock(file.timezone, global.now)?,
             mcp: file.mcp.into(),
             maintenance: file.maintenance.checked()?,
             serve: file.serve,
             upstream: file.upstream,
         })
     }
+}
+
+/// The clock, in the time zone of the environment, else of the settings file, else of the machine.
+fn clock(in_file: Option<String>, now: Option<TimeExpression>) -> Result<SystemClock> {
+    let zone = match std::env::var("QUIPU_TIMEZONE").ok().filter(|text| !text.is_empty()).or(in_file) {
+        Some(text) => {
+            let wrong = |refusal| Error::Invalid(format!("QUIPU_TIMEZONE or timezone: {refusal}"));
+            Some(text.parse::<Zone>().map_err(wrong)?.into())
+        }
+        None => machine_zone(),
+    };
+    let clock = SystemClock { fixed: None, zone };
+    let offset = |at| clock.utc_offset(at).unwrap_or(Offset::UTC);
+    let fixed = now.map(|now| now.moment(clock.now(), &offset)).transpose().map_err(Error::Invalid)?;
+    Ok(SystemClock { fixed, ..clock })
 }
 
 /// The size of the memories that are kept open: from the environment, else from the file, else the default.

@@ -28,6 +28,8 @@ pub const CORE_BYTES_MAX: usize = 256 * 1024;
 pub const CORE_DEPTH_MAX: usize = 32;
 /// Most artifacts of one source.
 pub const ARTIFACTS_MAX: usize = 64;
+/// The newest sources among which the UTC offset of the user's clock is looked for.
+pub const OFFSET_SOURCES_MAX: usize = 256;
 /// Most evidence of one item; the first entries are kept.
 pub const EVIDENCE_PER_ITEM_MAX: usize = 16;
 /// Turns considered for new episodes; older turns without an episode stay without one.

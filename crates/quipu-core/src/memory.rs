@@ -3,6 +3,7 @@
 //! An event that no longer applies (it patches something that was reverted, or marks a missing item) is skipped whole
 //! and listed as an orphan: replay never fails and never applies an event partly.
 
+mod clock;
 mod held;
 mod snapshot;
 

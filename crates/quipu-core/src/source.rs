@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use jiff::tz::Offset;
 use serde::{Deserialize, Serialize};
 
+use crate::calendar;
 use crate::event::Trust;
 use crate::id::{ItemId, ItemKind, check_name};
 use crate::limit;
@@ -12,6 +14,9 @@ use crate::refusal::Refusal;
 
 /// `native_id` of sources with ready-made items.
 pub const READY_MADE: &str = "write";
+
+/// Kind of the artifact that holds the UTC offset of the speaker's clock.
+const UTC_OFFSET: &str = "utc_offset";
 
 /// Role of a speaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -59,6 +64,24 @@ pub struct Artifact {
     pub name: Option<String>,
     /// Its text: the code, the caption.
     pub text: String,
+}
+
+impl Artifact {
+    /// The UTC offset of the clock on which a source was said; its name is `+02:00`, its text is empty.
+    #[must_use]
+    pub fn of_utc_offset(offset: Offset) -> Self {
+        Self { kind: UTC_OFFSET.to_owned(), name: Some(calendar::offset_text(offset)), text: String::new() }
+    }
+
+    /// True if it holds a UTC offset: it says something of the time, and is nothing that was attached.
+    pub fn is_utc_offset(&self) -> bool {
+        self.kind == UTC_OFFSET
+    }
+
+    /// The UTC offset it holds, if it is such an artifact.
+    pub fn utc_offset(&self) -> Option<Offset> {
+        self.name.as_deref().filter(|_| self.is_utc_offset()).and_then(calendar::offset_of)
+    }
 }
 
 /// One source, verbatim. The derived serialisation is for snapshots, not for the ledger.
@@ -117,7 +140,20 @@ impl Source {
         all
     }
 
-    /// BLAKE3 hash of the content, speaker and time, without the id: equal sources have equal hashes.
+    /// The UTC offset of the speaker's clock, if known.
+    pub fn utc_offset(&self) -> Option<Offset> {
+        self.artifacts.iter().find_map(Artifact::utc_offset)
+    }
+
+    /// What the speaker's clock showed when it was said, written as if it were UTC, as named days are stored.
+    /// "Tomorrow" is the day after this one. Without a known offset the same as `said_at`.
+    pub fn local_time(&self) -> Option<Timestamp> {
+        let said_at = self.said_at?;
+        Some(self.utc_offset().map_or(said_at, |offset| calendar::local(said_at, offset)))
+    }
+
+    /// BLAKE3 hash of the content, speaker and time, without the id: equal sources have equal hashes. The UTC offset is
+    /// left out: the same words at the same moment are the same.
     pub fn content_hash(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_derive_key("quipu source content v1");
         let mut field = |bytes: Option<&[u8]>| {
@@ -132,7 +168,7 @@ impl Source {
         field(self.author.as_deref().map(str::as_bytes));
         field(self.said_at.map(|t| t.as_microsecond().to_le_bytes()).as_ref().map(<[u8; 8]>::as_slice));
         field(Some(self.text.as_bytes()));
-        for artifact in &self.artifacts {
+        for artifact in self.artifacts.iter().filter(|artifact| !artifact.is_utc_offset()) {
             field(Some(artifact.kind.as_bytes()));
             field(artifact.name.as_deref().map(str::as_bytes));
             field(Some(artifact.text.as_bytes()));
@@ -155,7 +191,7 @@ impl Source {
     /// `Invalid` with the reason.
     pub fn check(&self) -> Result<(), Refusal> {
         check_text("the text", &self.text)?;
-        if self.text.trim().is_empty() && self.artifacts.is_empty() {
+        if self.text.trim().is_empty() && self.artifacts.iter().all(Artifact::is_utc_offset) {
             return Err(Refusal::invalid("the text is empty"));
         }
         if self.artifacts.len() > limit::ARTIFACTS_MAX {

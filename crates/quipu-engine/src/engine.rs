@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
+use jiff::tz::Offset;
 use quipu_core::Memory;
 use quipu_core::calendar::TimeExpression;
 use quipu_core::core_document::Registry;
@@ -351,11 +352,44 @@ impl Engine {
         quipu_core::calendar::to_micros(self.clock.now())
     }
 
-    /// The time that an optional time as typed means now.
+    /// What a user's clock shows now, written as if it were UTC like the days that are stored: by it a task is overdue.
+    /// In UTC if none of their newest messages came with an offset.
+    ///
+    /// # Errors
+    /// As for every reading operation.
+    pub fn local_now(&self, user: &UserId) -> Result<Timestamp> {
+        Ok(self.open(user)?.read().memory.local(self.now()))
+    }
+
+    /// The moment that an optional time as typed means now on the user's clock: when something was said.
+    ///
+    /// # Errors
+    /// As [`time_of`](Self::time_of).
+    pub fn moment_of(&self, typed: Option<TimeExpression>) -> Result<Option<Timestamp>> {
+        let offset = |at| self.utc_offset(at);
+        typed.map(|typed| typed.moment(self.now(), &offset)).transpose().map_err(Error::Invalid)
+    }
+
+    /// The UTC offset of the engine's clock at a moment; none if it is unknown.
+    pub(crate) fn utc_offset(&self, at: Timestamp) -> Offset {
+        self.clock.utc_offset(at).unwrap_or(Offset::UTC)
+    }
+
+    /// The time that a time as typed means now on the user's clock, written as if it were UTC, as days are stored: when
+    /// something holds.
     ///
     /// # Errors
     /// `Invalid` if it is outside of the years 1 to 9999.
+    pub fn time(&self, typed: TimeExpression) -> Result<Timestamp> {
+        let now = self.now();
+        typed.shown(now, self.utc_offset(now)).map_err(Error::Invalid)
+    }
+
+    /// As [`time`](Self::time), of an optional time.
+    ///
+    /// # Errors
+    /// As [`time`](Self::time).
     pub fn time_of(&self, typed: Option<TimeExpression>) -> Result<Option<Timestamp>> {
-        typed.map(|typed| typed.at(self.now())).transpose().map_err(Error::Invalid)
+        typed.map(|typed| self.time(typed)).transpose()
     }
 }

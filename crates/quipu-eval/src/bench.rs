@@ -220,7 +220,7 @@ fn engine(folder: &Path, extractor: Option<Arc<dyn Extractor>>) -> Result<Engine
 fn components(extractor: Option<Arc<dyn Extractor>>, open_limits: OpenLimits) -> Components {
     Components {
         embedder: Arc::new(MadeUpVectors::new()),
-        clock: Arc::new(SystemClock { fixed: None }),
+        clock: Arc::new(SystemClock::at(None)),
         entropy: Arc::new(SystemEntropy),
         extractor,
         summarizer: None,

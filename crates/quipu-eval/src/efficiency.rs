@@ -136,7 +136,7 @@ pub(crate) fn efficiency(
     let timed = Arc::new(Timed { model: environment.embedder()?, micros: AtomicU64::new(0) });
     let components = Components {
         embedder: timed.clone(),
-        clock: Arc::new(SystemClock { fixed: environment.now() }),
+        clock: Arc::new(SystemClock::at(environment.now())),
         entropy: Arc::new(SystemEntropy),
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: None,

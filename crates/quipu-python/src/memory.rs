@@ -54,13 +54,8 @@ impl Memory {
         said_at: Option<Bound<'py, PyAny>>,
         idempotency_key: Option<String>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let said = Utterance {
-            role: named::<Role>("role", role)?,
-            author: name,
-            session,
-            said_at: said_at.map(|time| self.time("said_at", &time)).transpose()?,
-            ..Utterance::of_user(text)
-        };
+        let said = Utterance { role: named::<Role>("role", role)?, author: name, session, ..Utterance::of_user(text) };
+        let said = said.at(self.0.engine(), typed("said_at", said_at)?).map_err(raised)?;
         let options = RememberOptions { idempotency_key, ..RememberOptions::default() };
         self.call(py, |memory| remember(memory.engine(), memory.user(), &said, &options))
     }
@@ -82,7 +77,7 @@ impl Memory {
             session,
             kinds: kinds.iter().map(|kind| named::<ItemKind>("kinds", kind)).collect::<PyResult<_>>()?,
             at: self.version("at", at)?,
-            now: now.map(|time| self.time("now", &time)).transpose()?,
+            now: self.moment("now", now)?,
             ..RecallOptions::of(question)
         };
         self.call(py, |memory| memory.recall(options))
@@ -105,7 +100,7 @@ impl Memory {
             max_tokens: max_tokens.unwrap_or(shipped.max_tokens),
             session,
             at: self.version("at", at)?,
-            now: now.map(|time| self.time("now", &time)).transpose()?,
+            now: self.moment("now", now)?,
             cite,
             ..shipped
         };
@@ -124,7 +119,7 @@ impl Memory {
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = FactOptions {
             at: Some(self.version("at", at)?),
-            valid_at: valid_at.map(|time| self.time("valid_at", &time)).transpose()?,
+            valid_at: self.0.engine().time_of(typed("valid_at", valid_at)?).map_err(raised)?,
             all,
             subject,
             predicate,
@@ -167,12 +162,9 @@ impl Memory {
         Ok(pythonize(py, &result)?)
     }
 
-    /// A time: a `datetime` with a time zone, or what [`TimeExpression`] parses.
-    fn time(&self, argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Timestamp> {
-        let text = text_of(argument, given)?;
-        let refused = |why: String| raised(Error::Invalid(format!("{argument}: {why}")));
-        let parsed = TimeExpression::from_str(&text).map_err(|error| refused(error.to_string()))?;
-        parsed.at(self.0.engine().now()).map_err(refused)
+    /// The moment that a time means.
+    fn moment(&self, argument: &str, given: Option<Bound<'_, PyAny>>) -> PyResult<Option<Timestamp>> {
+        self.0.engine().moment_of(typed(argument, given)?).map_err(|error| refused(argument, &error))
     }
 
     /// A version: the number of an event, a `datetime`, or what [`VersionExpression`] parses. `None` is the current one.
@@ -182,11 +174,21 @@ impl Memory {
             Ok(seq) => Ok(When::Seq(seq)),
             Err(_) => text_of(argument, &given)?
                 .parse()
-                .and_then(|version: VersionExpression| version.at(self.0.engine().now()))
+                .and_then(|version: VersionExpression| version.at(self.0.engine()))
                 .map_err(|error| raised(Error::Invalid(format!("{argument}: {error}")))),
         };
         read()
     }
+}
+
+fn refused(argument: &str, why: &dyn std::fmt::Display) -> PyErr {
+    raised(Error::Invalid(format!("{argument}: {why}")))
+}
+
+/// A time: a `datetime` with a time zone, or what [`TimeExpression`] parses.
+fn typed(argument: &str, given: Option<Bound<'_, PyAny>>) -> PyResult<Option<TimeExpression>> {
+    let parsed = |given| TimeExpression::from_str(&text_of(argument, &given)?).map_err(|why| refused(argument, &why));
+    given.map(parsed).transpose()
 }
 
 /// The text of a time that was given as a string or a `datetime`.

@@ -43,7 +43,7 @@ impl Default for Components {
             extractor: Some(Self::default_extractor()),
             embedder,
             summarizer: Some(Arc::new(RuleSummarizer)),
-            clock: Arc::new(SystemClock::default()),
+            clock: Arc::new(SystemClock::of_machine()),
             entropy: Arc::new(SystemEntropy),
             rules: EngineRules::default(),
             optional: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },

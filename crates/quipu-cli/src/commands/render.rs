@@ -7,6 +7,7 @@ use quipu_core::difference::{Difference, ItemChange};
 use quipu_core::id::UserId;
 use quipu_core::reconcile::{Outcome, Understanding};
 use quipu_core::session::Summarized;
+use quipu_core::source::Artifact;
 use quipu_engine::files::RestoredFolder;
 use quipu_engine::fork::Picked;
 use quipu_engine::log::{EventStatus, LogEntry};
@@ -28,11 +29,16 @@ pub(crate) fn item(item: &Item) -> String {
     let who = item.author.as_deref().unwrap_or(item.role.as_str());
     let place = item.session_id.as_deref().map(|session| format!(" · {session}")).unwrap_or_default();
     let native = item.native_id.as_deref().map(|native| format!(" · {native}")).unwrap_or_default();
-    let mut lines = format!("{} · {} · {who}{place}{native}\n", item.id, time(item.said_at));
+    let said_at = item.artifacts.iter().find_map(Artifact::utc_offset).zip(item.said_at).map_or_else(
+        || time(item.said_at),
+        // Where the speaker's clock is known, it is shown.
+        |(offset, at)| at.display_with_offset(offset).to_string().replacen('T', " ", 1),
+    );
+    let mut lines = format!("{} · {said_at} · {who}{place}{native}\n", item.id);
     for line in item.text.lines() {
         lines.push_str(&format!("    {line}\n"));
     }
-    for artifact in &item.artifacts {
+    for artifact in item.artifacts.iter().filter(|artifact| !artifact.is_utc_offset()) {
         lines.push_str(&format!("    [{}] {}\n", artifact.kind, excerpt(&artifact.text, 100)));
     }
     if let Some(status) = &item.standing {

@@ -26,6 +26,7 @@ impl Place {
         let mut child = Command::new(env!("CARGO_BIN_EXE_quipu"))
             .args(args)
             .env_clear()
+            .env("TZ", "UTC")
             .env("QUIPU_DATA_DIR", self.data())
             .env("HOME", self.0.path())
             .stdin(Stdio::piped())

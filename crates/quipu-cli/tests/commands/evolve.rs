@@ -12,6 +12,7 @@ impl Place {
             .args(args)
             .args(["--now", &format!("2026-03-{day:02}T09:00:00Z")])
             .env_clear()
+            .env("TZ", "UTC")
             .env("QUIPU_DATA_DIR", self.0.path().join("data"))
             .env("HOME", self.0.path())
             .output()

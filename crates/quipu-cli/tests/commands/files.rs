@@ -25,6 +25,7 @@ impl Place {
         let output = Command::new(env!("CARGO_BIN_EXE_quipu"))
             .args(args)
             .env_clear()
+            .env("TZ", "UTC")
             .env("QUIPU_DATA_DIR", self.0.path().join("data"))
             .env("QUIPU_ARTIFACTS", artifacts)
             .env("HOME", self.0.path())

@@ -20,7 +20,7 @@ impl Machine {
 
     fn run(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
-        command.args(args).env_clear().env("HOME", self.0.path()).stdin(Stdio::null());
+        command.args(args).env_clear().env("TZ", "UTC").env("HOME", self.0.path()).stdin(Stdio::null());
         command.output().unwrap()
     }
 
@@ -92,7 +92,13 @@ fn it_connects_what_is_found_and_repeating_it_changes_nothing() {
     let script = shown.split("Next:\n").nth(1).unwrap().lines().filter(|line| line.starts_with("  quipu"));
     for line in script.filter(|line| line.contains(" add ") || line.contains(" recall ")) {
         let line = line.trim().replacen("quipu", env!("CARGO_BIN_EXE_quipu"), 1);
-        let output = Command::new("sh").args(["-c", &line]).env_clear().env("HOME", machine.0.path()).output().unwrap();
+        let output = Command::new("sh")
+            .args(["-c", &line])
+            .env_clear()
+            .env("TZ", "UTC")
+            .env("HOME", machine.0.path())
+            .output()
+            .unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && text.contains("tea") || line.contains(" add "), "{line}: {text}");
     }

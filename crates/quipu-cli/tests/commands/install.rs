@@ -27,7 +27,7 @@ impl Home {
     fn run(&self, args: &[&str]) -> Output {
         let home = self.path("");
         let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
-        command.args(args).env_clear().env("HOME", &home).env("XDG_CONFIG_HOME", home.join(".config"));
+        command.args(args).env_clear().env("TZ", "UTC").env("HOME", &home).env("XDG_CONFIG_HOME", home.join(".config"));
         command.output().unwrap()
     }
 
@@ -195,7 +195,7 @@ fn a_store_that_only_the_environment_names_is_refused() {
     let run = |more: &[&str]| {
         let folder = home.path("");
         let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
-        command.args(["install", "cursor"]).args(more).env_clear();
+        command.args(["install", "cursor"]).args(more).env_clear().env("TZ", "UTC");
         command.env("HOME", &folder).env("XDG_CONFIG_HOME", folder.join(".config")).env("QUIPU_STORE", store);
         command.output().unwrap()
     };

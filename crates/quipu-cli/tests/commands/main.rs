@@ -19,6 +19,7 @@ mod people;
 mod place;
 mod serve;
 mod updates;
+mod zones;
 
 use place::Place;
 

@@ -34,6 +34,7 @@ impl Place {
         Command::new(env!("CARGO_BIN_EXE_quipu"))
             .args(args)
             .env_clear()
+            .env("TZ", "UTC")
             .env("QUIPU_DATA_DIR", self.0.path().join("data"))
             .env("HOME", self.0.path())
             .env("FAKE_KEY", "sk-very-secret")

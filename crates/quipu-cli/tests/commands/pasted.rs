@@ -18,7 +18,7 @@ impl Shell {
     fn run(&self, line: &str) -> Output {
         let path = format!("{}:/usr/bin:/bin", self.0.path().join("bin").display());
         let mut command = Command::new("sh");
-        command.args(["-c", line]).env_clear().env("HOME", self.0.path()).env("PATH", path);
+        command.args(["-c", line]).env_clear().env("TZ", "UTC").env("HOME", self.0.path()).env("PATH", path);
         command.current_dir(self.0.path()).stdin(Stdio::null()).output().unwrap()
     }
 

@@ -8,7 +8,13 @@ use super::Place;
 
 fn bench(place: &Place, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
-    command.arg("bench").args(args).env_clear().env("HOME", place.0.path()).env("TMPDIR", place.0.path());
+    command
+        .arg("bench")
+        .args(args)
+        .env_clear()
+        .env("TZ", "UTC")
+        .env("HOME", place.0.path())
+        .env("TMPDIR", place.0.path());
     command.output().unwrap()
 }
 

@@ -34,6 +34,7 @@ impl Place {
             .args(["eval"])
             .args(args)
             .env_clear()
+            .env("TZ", "UTC")
             .env("HOME", self.0.path())
             .env("OPENAI_API_KEY", "sk-x")
             .output()
@@ -244,7 +245,8 @@ fn longmemeval_is_imported_a_user_a_question() {
         let file = testdata("eval/longmemeval.json");
         let args = [&["import", "longmemeval", &file, "--words-only"], extra].concat();
         let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
-        let output = command.args(args).env_clear().env("QUIPU_DATA_DIR", place.path("data")).output().unwrap();
+        let output =
+            command.args(args).env_clear().env("TZ", "UTC").env("QUIPU_DATA_DIR", place.path("data")).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };

@@ -212,9 +212,9 @@ impl Gathered<'_> {
         open
     }
 
-    /// The day of a source: when it was said, or else when it was recorded.
+    /// The day of a source: when it was said, by the speaker's clock, or else when it was recorded.
     fn date(&self, words: Option<ItemId>) -> Date {
-        let said = words.and_then(|id| self.memory.get(id)).and_then(|held| held.source.said_at);
+        let said = words.and_then(|id| self.memory.get(id)).and_then(|held| held.source.local_time());
         said.map_or(self.day.date, date_of)
     }
 

@@ -61,7 +61,7 @@ pub fn raw_page(entry: &ArtifactEntry) -> String {
 }
 
 fn words(page: &mut String, source: &Source, of: Date) {
-    let time = source.said_at.map(|at| {
+    let time = source.local_time().map(|at| {
         let at = at.to_zoned(jiff::tz::TimeZone::UTC);
         if at.date() == of { at.strftime(", %H:%M").to_string() } else { at.strftime(", %-d %B %Y %H:%M").to_string() }
     });

@@ -1,6 +1,9 @@
 //! The calendar: times as they are stored (UTC, to the microsecond), and the dates, intervals and times that people name in
 //! English. What the extraction rules of a language say of time is in their files (`extract/rules`).
 
+use jiff::tz::Offset;
+use jiff::{SignedDuration, Timestamp};
+
 pub(crate) mod dates;
 pub(crate) mod intervals;
 mod time_expression;
@@ -26,7 +29,7 @@ pub(crate) mod micros {
 }
 
 /// Parses a time: with a zone, without one (UTC), or a date alone, which means its first moment.
-pub fn read(text: &str) -> Option<jiff::Timestamp> {
+pub fn read(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     // Zone names need a time zone database, which Quipu does not include.
     if text.contains('[') {
@@ -36,12 +39,47 @@ pub fn read(text: &str) -> Option<jiff::Timestamp> {
     text.parse().ok().or_else(|| civil().map(|time| time.timestamp()))
 }
 
+/// The UTC offset a time was written with: `+02:00`. `None` for `Z`, which says that it is unknown (RFC 9557, section
+/// 2.2), and for times without one.
+pub fn offset_in(text: &str) -> Option<Offset> {
+    let digits = text.trim();
+    let sign = digits.rfind(['+', '-']).filter(|&at| digits[..at].contains(':'))?;
+    offset_of(&digits[sign..])
+}
+
+/// Parses an offset as [`offset_text`] writes it; the colon may be missing.
+pub(crate) fn offset_of(text: &str) -> Option<Offset> {
+    let (sign, digits) = match text.split_at_checked(1)? {
+        ("+", digits) => (1, digits),
+        ("-", digits) => (-1, digits),
+        _ => return None,
+    };
+    let (hours, minutes) = digits.split_once(':').or_else(|| digits.split_at_checked(2))?;
+    let number = |digits: &str, most: i32| {
+        let is_number = digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_digit());
+        digits.parse::<i32>().ok().filter(|number| is_number && *number <= most)
+    };
+    let minutes = if minutes.is_empty() { 0 } else { number(minutes, 59)? };
+    Offset::from_seconds(sign * (number(hours, 23)? * 3600 + minutes * 60)).ok()
+}
+
+/// An offset as text: `-08:00`. Seconds, which no zone of today has, are left out.
+pub(crate) fn offset_text(offset: Offset) -> String {
+    let (sign, minutes) = (if offset.seconds() < 0 { '-' } else { '+' }, offset.seconds().unsigned_abs() / 60);
+    format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+}
+
+/// What a clock with this UTC offset shows at a moment, written as if it were UTC.
+pub fn local(at: Timestamp, offset: Offset) -> Timestamp {
+    at.checked_add(SignedDuration::from_secs(offset.seconds().into())).unwrap_or(at)
+}
+
 /// Truncates a time to whole microseconds, as stored.
-pub fn to_micros(time: jiff::Timestamp) -> jiff::Timestamp {
-    jiff::Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time)
+pub fn to_micros(time: Timestamp) -> Timestamp {
+    Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time)
 }
 
 /// Whole days since 1970-01-01 UTC.
-pub fn day_number(time: jiff::Timestamp) -> i32 {
+pub fn day_number(time: Timestamp) -> i32 {
     i32::try_from(time.as_second().div_euclid(86_400)).unwrap_or(i32::MAX)
 }

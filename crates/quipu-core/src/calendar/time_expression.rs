@@ -2,13 +2,14 @@
 
 use std::str::FromStr;
 
-use jiff::civil::{Date, Time, Weekday};
-use jiff::tz::TimeZone;
+use jiff::civil::{Date, DateTime, Time, Weekday};
+use jiff::tz::{Offset, TimeZone};
 use jiff::{SignedDuration, Span, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::calendar::dates::{NamedDate, dated};
 use crate::calendar::intervals::{Unit, day_of_week, number_of, unit_of_calendar, weekday};
+use crate::calendar::local;
 use crate::text::tokens::words;
 
 /// Larger counts are refused.
@@ -31,14 +32,14 @@ pub const RELATIVE_TIME_PATTERN: &str = concat!(
 /// A parsed time. One that is relative, such as `yesterday`, is resolved against the current time with
 /// [`TimeExpression::at`].
 ///
-/// Everything is in UTC. A day means its first moment; days, weeks, months and years are counted in whole days; a week
-/// begins on Monday.
+/// Without an offset everything is in UTC, except with [`TimeExpression::moment`]. A day means its first moment; days,
+/// weeks, months and years are counted in whole days; a week begins on Monday.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeExpression {
     /// The current time.
     Now,
-    /// A known moment.
-    Moment(Timestamp),
+    /// A known moment, with the UTC offset it was written with.
+    Moment(Timestamp, Option<Offset>),
     /// A number of minutes from now; negative in the past.
     Minutes(i64),
     /// A day, possibly with a time of day.
@@ -70,7 +71,7 @@ impl TimeExpression {
         let far = || "the time is outside of the years 1 to 9999".to_owned();
         let time = match *self {
             Self::Now => Some(now),
-            Self::Moment(time) => Some(time),
+            Self::Moment(time, _) => Some(time),
             Self::Minutes(minutes) => now.checked_add(SignedDuration::from_mins(minutes)).ok(),
             Self::Day(day, time) => start(day.on(now), time.unwrap_or(Time::MIN)),
         };
@@ -85,6 +86,52 @@ impl TimeExpression {
         match *self {
             Self::Day(day, None) => Self::Day(day, Some(Time::MAX)).at(now),
             _ => self.at(now),
+        }
+    }
+}
+
+impl TimeExpression {
+    /// The moment it means for someone whose clock has this UTC offset at a moment: `yesterday 14:00` is 14:00 on their
+    /// clock.
+    ///
+    /// # Errors
+    /// As [`TimeExpression::at`].
+    pub fn moment(&self, now: Timestamp, offset: &dyn Fn(Timestamp) -> Offset) -> Result<Timestamp, String> {
+        let Self::Day(..) = self else { return self.at(now) };
+        let shown = self.at(local(now, offset(now)))?;
+        // The offset may change between now and then.
+        let near = local(shown, -offset(shown));
+        Ok(local(shown, -offset(near)))
+    }
+
+    /// As [`TimeExpression::moment`], but its last moment if it names a day.
+    ///
+    /// # Errors
+    /// As [`TimeExpression::at`].
+    pub fn last_moment(&self, now: Timestamp, offset: &dyn Fn(Timestamp) -> Offset) -> Result<Timestamp, String> {
+        match *self {
+            Self::Day(day, None) => Self::Day(day, Some(Time::MAX)).moment(now, offset),
+            _ => self.moment(now, offset),
+        }
+    }
+
+    /// What the clock of someone with this UTC offset shows at the time, written as if it were UTC, as days are stored.
+    ///
+    /// # Errors
+    /// As [`TimeExpression::at`].
+    pub fn shown(&self, now: Timestamp, offset: Offset) -> Result<Timestamp, String> {
+        match *self {
+            Self::Moment(time, Some(written)) => Ok(local(time, written)),
+            Self::Moment(time, None) => Ok(time),
+            _ => self.at(local(now, offset)),
+        }
+    }
+
+    /// The UTC offset it was written with. `Z` says that it is unknown.
+    pub fn utc_offset(&self) -> Option<Offset> {
+        match *self {
+            Self::Moment(_, offset) => offset,
+            _ => None,
         }
     }
 }
@@ -174,7 +221,8 @@ impl std::fmt::Display for TimeExpression {
         };
         match *self {
             Self::Now => f.write_str("now"),
-            Self::Moment(time) => write!(f, "{time}"),
+            Self::Moment(time, Some(offset)) => write!(f, "{}", time.display_with_offset(offset)),
+            Self::Moment(time, None) => write!(f, "{time}"),
             Self::Minutes(minutes) => counted(f, minutes, "minute"),
             Self::Day(DayExpression::Date(date), time) => match start(Some(date), time.unwrap_or(Time::MIN)) {
                 Some(time) => write!(f, "{time}"),
@@ -233,7 +281,15 @@ fn written(text: &str) -> Option<TimeExpression> {
     {
         return Some(TimeExpression::Day(DayExpression::Date(date), None));
     }
-    crate::calendar::read(text).map(TimeExpression::Moment)
+    if let Ok(civil) = text.parse::<DateTime>()
+        && text.parse::<Timestamp>().is_err()
+        && !text.contains('[')
+    {
+        return Some(TimeExpression::Day(DayExpression::Date(civil.date()), Some(civil.time())));
+    }
+    let (time, offset) = (crate::calendar::read(text)?, crate::calendar::offset_in(text));
+    let is_whole = offset.is_some() || text.ends_with(['z', 'Z']);
+    is_whole.then_some(TimeExpression::Moment(time, offset))
 }
 
 /// Times that are no days.

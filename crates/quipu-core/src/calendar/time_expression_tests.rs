@@ -126,3 +126,47 @@ fn the_parser_accepts_what_the_pattern_of_the_schema_does() {
         assert_eq!(parsed.clone().and_then(|time| time.to_string().parse()), parsed, "{text}");
     }
 }
+
+#[test]
+fn a_moment_is_on_the_clock_of_who_types_it() {
+    // New York: the clocks went forward on 8 March 2026.
+    let offset = |at: Timestamp| {
+        let is_summer = at >= "2026-03-08T07:00:00Z".parse().unwrap_or_default();
+        Offset::constant(if is_summer { -4 } else { -5 })
+    };
+    let now: Timestamp = "2026-03-10T02:00:00Z".parse().unwrap_or_default();
+    for (typed, meant) in [
+        ("now", "2026-03-10T02:00:00Z"),
+        ("2 hours ago", "2026-03-10T00:00:00Z"),
+        ("today", "2026-03-09T04:00:00Z"),
+        ("yesterday 14:00", "2026-03-08T18:00:00Z"),
+        ("2026-03-07", "2026-03-07T05:00:00Z"),
+        ("2026-03-07 14:00", "2026-03-07T19:00:00Z"),
+        ("2026-03-07T14:00:00Z", "2026-03-07T14:00:00Z"),
+        ("2026-03-07T14:00:00+02:00", "2026-03-07T12:00:00Z"),
+    ] {
+        let moment = typed.parse::<TimeExpression>().and_then(|typed| typed.moment(now, &offset));
+        assert_eq!(moment.map(|time| time.to_string()).as_deref(), Ok(meant), "{typed:?}");
+    }
+}
+
+#[test]
+fn the_offset_of_a_time_is_kept() {
+    for (typed, offset) in [
+        ("2026-03-07T14:00:00+02:00", Some("+02:00")),
+        ("2026-03-07 14:00-0330", Some("-03:30")),
+        ("2026-03-07T14:00:00-08", Some("-08:00")),
+        ("2026-03-07T14:00:00+00:00", Some("+00:00")),
+        ("2026-03-07T14:00:00Z", None),
+        ("2026-03-07T14:00:00", None),
+        ("2026-03-07", None),
+        ("yesterday", None),
+    ] {
+        let parsed = typed.parse::<TimeExpression>();
+        let kept = parsed.clone().ok().and_then(|time| time.utc_offset()).map(crate::calendar::offset_text);
+        assert_eq!(kept.as_deref(), offset, "{typed:?}");
+        let again = parsed.clone().and_then(|time| time.to_string().parse::<TimeExpression>());
+        let parts = |time: TimeExpression| (time.at(Timestamp::UNIX_EPOCH), time.utc_offset());
+        assert_eq!(again.map(parts), parsed.map(parts), "{typed:?}");
+    }
+}

@@ -28,6 +28,8 @@ pub(super) struct Market<'a> {
     pub(super) bids: &'a [Bid],
     /// Number of headings and date lines.
     pub(super) headings: usize,
+    /// The line that may spend more than the budget, and how many tokens: what is asked for is shown if it fits at all.
+    pub(super) best: Option<(usize, usize)>,
     /// Sections with a number of tokens they may spend before the others.
     pub(super) floors: &'a [(usize, usize)],
     pub(super) budget: usize,
@@ -56,8 +58,8 @@ pub(super) struct Allocation {
 /// Added to a line's cost in comparisons, so that short lines are not preferred only for being short.
 const ATTENTION: f64 = 24.0;
 
-/// Spends a budget without exceeding it. Every line of positive value that fits is shown; the remaining tokens buy
-/// longer forms.
+/// Spends a budget, which only the best line may exceed. Every line of positive value that fits is shown; the remaining
+/// tokens buy longer forms.
 pub(super) fn allocate(market: &Market<'_>, prices: &mut dyn Prices) -> Allocation {
     let count = market.bids.len();
     let mut desk = AllocationContext {
@@ -68,6 +70,9 @@ pub(super) fn allocate(market: &Market<'_>, prices: &mut dyn Prices) -> Allocati
         opened: vec![false; market.headings],
         spent: 0,
     };
+    if let Some((at, limit)) = market.best {
+        desk.take(at, limit);
+    }
     let density = |at: usize| market.bids[at].value / (market.bids[at].weight as f64 + ATTENTION);
     let mut order: Vec<usize> = (0..count).filter(|&at| market.bids[at].value > 0.0).collect();
     order.sort_by(|&a, &b| density(b).total_cmp(&density(a)).then(a.cmp(&b)));
@@ -204,7 +209,7 @@ mod tests {
     }
 
     fn shown(bids: &[Bid], headings: &[usize], floors: &[(usize, usize)], budget: usize) -> Vec<usize> {
-        let market = Market { bids, headings: headings.len(), floors, budget };
+        let market = Market { bids, headings: headings.len(), best: None, floors, budget };
         let made = allocate(&market, &mut Weights::of(bids, headings));
         (0..bids.len()).filter(|&at| made.shown[at].is_some()).collect()
     }
@@ -235,14 +240,14 @@ mod tests {
     #[test]
     fn longer_forms_are_for_what_is_left() {
         let bids = [Bid { forms: 2, ..bid(0.5, 20) }, Bid { forms: 2, ..bid(0.9, 20) }];
-        let market = Market { bids: &bids, headings: 0, floors: &[], budget: 65 };
+        let market = Market { bids: &bids, headings: 0, best: None, floors: &[], budget: 65 };
         assert_eq!(allocate(&market, &mut Weights::of(&bids, &[])).shown, [Some(0), Some(1)]);
     }
 
     #[test]
     fn what_cannot_fit_at_first_sight_is_not_counted() {
         let bids: Vec<Bid> = (0..50).map(|at| bid(0.9 - f64::from(at) / 100.0, 20)).collect();
-        let market = Market { bids: &bids, headings: 0, floors: &[], budget: 110 };
+        let market = Market { bids: &bids, headings: 0, best: None, floors: &[], budget: 110 };
         let mut prices = Weights::of(&bids, &[]);
         assert_eq!(allocate(&market, &mut prices).spent, 100);
         assert_eq!(prices.asked.len(), 5);
@@ -266,7 +271,7 @@ mod tests {
             floor in 0usize..50, budget in 0usize..300,
         ) {
             let (headings, floors) = ([3, 7, 5], [(1, floor)]);
-            let market = Market { bids: &bids, headings: headings.len(), floors: &floors, budget };
+            let market = Market { bids: &bids, headings: headings.len(), best: None, floors: &floors, budget };
             let cost = |at: usize, form: usize| bids[at].weight * (form + 1);
             let made = allocate(&market, &mut Weights::of(&bids, &headings));
             prop_assert_eq!(&made, &allocate(&market, &mut Weights::of(&bids, &headings)));

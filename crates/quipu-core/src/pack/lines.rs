@@ -53,10 +53,15 @@ pub(super) fn found(
     request: &PackInput<'_>,
     (settled, unconfirmed): (Vec<SettledOffer<'_>>, Unconfirmed),
     count: Count<'_>,
-    budget: usize,
+    (budget, room): (usize, usize),
     made: &mut Pack,
 ) -> (String, usize) {
-    let offers = once(settled);
+    let mut offers = once(settled);
+    let best = offers.iter().enumerate().filter(|(_, offer)| offer.value > 0.0).rev();
+    let best = best.max_by(|(_, a), (_, b)| a.value.total_cmp(&b.value)).map(|(at, _)| at);
+    if let Some(best) = best {
+        offers[best].shorten(room.saturating_sub(HEADINGS_TOKENS), count);
+    }
     let days: BTreeSet<i32> = offers.iter().filter_map(SettledOffer::day).collect();
     let day_at: BTreeMap<i32, usize> = days.iter().copied().zip(Section::ALL.len()..).collect();
     let mut headings: Vec<String> = Section::ALL.iter().map(|section| format!("## {}\n", section.title())).collect();
@@ -93,7 +98,7 @@ pub(super) fn found(
         let sign = if signs && offers[at].is_unconfirmed() { "~" } else { "" };
         format!("[{mark}{sign}] {}\n", offers[at].text(form))
     };
-    let market = Market { bids: &bids, headings: headings.len(), floors: &floors, budget };
+    let mut market = Market { bids: &bids, headings: headings.len(), best: None, floors: &floors, budget };
     let mut prices = Counted {
         count,
         // Marks of up to three digits cost the same.
@@ -103,7 +108,11 @@ pub(super) fn found(
         lines: BTreeMap::new(),
         costs: vec![None; headings.len()],
     };
-    let allocation = allocate(&market, &mut prices);
+    let mut allocation = allocate(&market, &mut prices);
+    if let Some(best) = best.filter(|best| allocation.shown[*best].is_none()) {
+        market.best = Some((best, room));
+        allocation = allocate(&market, &mut prices);
+    }
     let Counted { lines: counted, costs, .. } = prices;
 
     let mut shown: Vec<usize> = (0..offers.len()).filter(|&at| allocation.shown[at].is_some()).collect();
@@ -145,6 +154,9 @@ pub(super) fn found(
     made.omitted.extend(worth(&request.offers).into_iter().filter(|id| !shown.contains(id)));
     (text, whole)
 }
+
+/// What a mark, a section's heading and a date line cost, about.
+const HEADINGS_TOKENS: usize = 16;
 
 /// Nanoseconds of a day.
 const DAY_NANOSECONDS: i128 = 86_400_000_000_000;
@@ -246,6 +258,15 @@ impl<'a> SettledOffer<'a> {
     fn id(&self) -> ItemId {
         let noted = self.noted.first().map(|noted| noted.id);
         self.words.map(|words| words.id).or(noted).unwrap_or(self.ids[0])
+    }
+
+    /// Leaves the quotation out if even its shortest form costs more than the room, and a statement says what matters
+    /// of it.
+    fn shorten(&mut self, room: usize, count: Count<'_>) {
+        let may_be_long = || estimate_tokens(self.first()) * 2 > room;
+        if self.words.is_some() && !self.noted.is_empty() && may_be_long() && count(self.first()) > room {
+            (self.words, self.first) = (None, OnceCell::new());
+        }
     }
 
     fn is_unconfirmed(&self) -> bool {

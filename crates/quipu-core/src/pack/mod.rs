@@ -139,6 +139,27 @@ pub struct PackInput<'a> {
     pub max_tokens: usize,
 }
 
+impl<'a> PackInput<'a> {
+    /// The input of a pack for a request that needs nothing of memory: of it only the stable part is built.
+    pub fn empty(user: &'a UserId, version: Seq, max_tokens: usize) -> Self {
+        Self {
+            user,
+            version,
+            intent: Intent::default(),
+            need: RequestNeed::Nothing,
+            narrow: false,
+            always: Vec::new(),
+            who: Vec::new(),
+            questions: Vec::new(),
+            fields: Vec::new(),
+            offers: Vec::new(),
+            ids: false,
+            cite: false,
+            max_tokens,
+        }
+    }
+}
+
 /// Statistics of a section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PackSection"))]
@@ -331,7 +352,8 @@ fn changing(request: &PackInput<'_>, count: Count<'_>, made: &mut Pack) {
         }
     }
     let left = left.saturating_sub(body.tokens);
-    let (text, tokens) = lines::found(request, (settled, signs), count, left, made);
+    let room = if request.need == RequestNeed::Memory { whole - frame - body.tokens } else { left };
+    let (text, tokens) = lines::found(request, (settled, signs), count, (left, room), made);
     body.text.push_str(&text);
     body.tokens += tokens;
     if !body.text.is_empty() || !nothing.is_empty() {

@@ -61,8 +61,10 @@ pub struct SessionRequest<'a> {
     pub window: &'a [WindowTurn],
     /// Maximum total cost in tokens.
     pub max_tokens: usize,
-    /// Tokens reserved for recall results.
+    /// Tokens reserved for recall results; only the recent messages may take them.
     pub reserve: usize,
+    /// Tokens that stay free for what must never be forgotten.
+    pub binding: usize,
 }
 
 /// The context of a session, without recall results.
@@ -116,7 +118,7 @@ pub fn pack_session(request: &SessionRequest<'_>, count: Count<'_>) -> SessionPa
     made.cited.extend(hard.iter().map(|truth| truth.id));
 
     let frame = count(closing) * 2 + count(&opening("recent")) + count(GUIDE);
-    let mut left = request.max_tokens.saturating_sub(count(&told) + frame);
+    let mut left = request.max_tokens.saturating_sub(count(&told) + frame + request.binding);
     let share = |percent: usize, left: usize| (request.max_tokens * percent / 100).min(left);
 
     // The recent messages get their share plus what nothing else needs.
@@ -177,7 +179,8 @@ pub fn pack_session(request: &SessionRequest<'_>, count: Count<'_>) -> SessionPa
         made.recent = text;
     }
     made.told = told;
-    made.left = left.min(request.max_tokens.saturating_sub(count(&made.told) + count(&made.recent)));
+    made.left =
+        (left + request.binding).min(request.max_tokens.saturating_sub(count(&made.told) + count(&made.recent)));
     made
 }
 

@@ -231,6 +231,27 @@ fn little_stands_beside_an_exact_answer() {
 }
 
 #[test]
+fn the_answer_is_shown_at_every_budget_that_holds_it() {
+    let long = format!("Kenji works at Omron now, {}which is far", "and he takes the train each morning ".repeat(8));
+    let others = (2..9).map(|bits| Offer { value: 0.3, ..said(bits, "Kenji called") });
+    let best = Offer { value: 0.9, noted: vec![noted(40, "Kenji is employed by Omron since May")], ..said(1, &long) };
+    let offers: Vec<Offer> = others.chain([best]).collect();
+    for narrow in [true, false] {
+        let mut has_sentence = false;
+        for max_tokens in (130..900).step_by(15) {
+            let made = pack(&PackInput { narrow, max_tokens, ..request(&me(), offers.clone()) }, &estimate_tokens);
+            assert!(made.tokens <= max_tokens, "{max_tokens} {}", made.tokens);
+            assert!(made.changing.contains("Omron"), "{max_tokens} {narrow}: {}", made.text);
+            // The statement stands alone where its sentence has no room; more tokens lose nothing.
+            let is_shown = made.changing.contains("train");
+            assert!(is_shown || (!has_sentence && max_tokens < 300), "{max_tokens} {narrow}: {}", made.text);
+            assert!(!is_shown || max_tokens > 130, "{max_tokens} {narrow}: {}", made.text);
+            has_sentence = is_shown;
+        }
+    }
+}
+
+#[test]
 fn only_what_is_shown_and_a_few_lines_more_are_counted() {
     let words = |bits: u64| format!("{} number {bits}", "word ".repeat(18 + bits as usize % 17));
     let offers: Vec<Offer> = (1..=100).map(|bits| said(bits, &words(bits))).collect();

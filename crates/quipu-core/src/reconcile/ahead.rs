@@ -6,8 +6,8 @@
 use jiff::Timestamp;
 
 use super::DecisionDraft;
-use super::claim::{Claim, outcome};
-use crate::extract::Stance;
+use super::claim::{Claim, outcome, slot_name};
+use crate::extract::{Stance, USER};
 use crate::item::{DerivedChange, Fact, FactChange, FactStatus, FactType};
 use crate::predicate::Cardinality;
 
@@ -112,6 +112,23 @@ impl DecisionDraft<'_> {
             if holds && !self.core.holds(self.case.predicates, &fact) {
                 self.put(&fact);
             }
+        }
+        self.end_due();
+    }
+
+    /// Takes values whose last day is over out of the core document.
+    fn end_due(&mut self) {
+        let (now, predicates) = (self.case.present(), self.case.predicates);
+        let is_one =
+            |name: &&str| predicates.get(name).cardinality == Cardinality::One && predicates.stands_in_core(name);
+        let slots = predicates.names().filter(is_one).map(|name| slot_name(USER, name, None));
+        let held = slots.flat_map(|slot| self.view.in_slot(&slot));
+        let is_over = |fact: &Fact| fact.is_active() && fact.valid_to.is_some_and(|end| end <= now);
+        for fact in held.filter(is_over).collect::<Vec<_>>() {
+            self.core.take(predicates, &fact);
+            let (status, valid_to) = (Some(FactStatus::Superseded), fact.valid_to);
+            self.draw(DerivedChange::FactChanged(FactChange { status, valid_to, ..FactChange::of(fact.id) }));
+            self.report.ended.push(outcome(&fact, "held until then"));
         }
     }
 }

@@ -36,14 +36,25 @@ pub struct ReconcileInput<'a> {
 }
 
 impl ReconcileInput<'_> {
-    /// When it was said, or else the time of the decision.
+    /// When it was said by the speaker's clock, or else the time of the decision. What holds is judged by it.
     pub fn said_at(&self) -> Timestamp {
-        self.reading.said_at.unwrap_or(self.now)
+        self.reading.said_at.unwrap_or_else(|| self.memory.local(self.now))
     }
 
-    /// The time of the decision, or that of the words if a clock is wrong.
+    /// The moment at which it was said, or else that of the decision. It dates when something was told.
+    pub(super) fn told_at(&self) -> Timestamp {
+        self.moment().unwrap_or(self.now)
+    }
+
+    /// The moment at which it was said, if known.
+    pub(super) fn moment(&self) -> Option<Timestamp> {
+        let source = self.memory.get(self.source).map(|held| &held.source);
+        source.filter(|source| source.utc_offset().is_some()).map_or(self.reading.said_at, |source| source.said_at)
+    }
+
+    /// The time of the decision by the user's clock, or that of the words if a clock is wrong.
     pub(super) fn present(&self) -> Timestamp {
-        self.now.max(self.said_at())
+        self.memory.local(self.now).max(self.said_at())
     }
 
     pub(super) fn evidence(&self, span: &std::ops::Range<usize>) -> Evidence {

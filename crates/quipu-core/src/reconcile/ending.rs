@@ -48,8 +48,13 @@ impl DecisionDraft<'_> {
         if held_before && !candidate.object.is_empty() {
             return self.past(claim, verdict);
         }
+        // "I quit my job at Acme" is read twice: the job at Acme, and the only job.
+        let ended_here = |held: &Fact| held.evidence.iter().any(|at| at.source == claim.evidence.source);
+        if claim.held.iter().any(|held| !held.is_active() && ended_here(held)) {
+            return;
+        }
         let said = self.say(candidate);
-        self.refuse(said, &candidate.predicate, claim.evidence, "it ends or denies something that was not known");
+        self.refuse(said, &candidate.predicate, claim.evidence, "nothing is known that it ends or denies");
     }
 
     pub(super) fn close(&mut self, claim: &Claim<'_>, held: &Fact, when: Option<Timestamp>, verdict: &Verdict) {

@@ -135,7 +135,7 @@ impl DecisionDraft<'_> {
 
     /// Handles a known value.
     pub(super) fn again(&mut self, claim: &Claim<'_>, same: &Fact, verdict: &Verdict) {
-        let at = Some(self.case.said_at());
+        let at = Some(self.case.told_at());
         let wrong = self.wrong_besides(claim, same).filter(|_| *verdict == Verdict::Pass);
         if let Some(wrong) = &wrong {
             self.core.take(self.case.predicates, wrong);
@@ -213,7 +213,7 @@ impl DecisionDraft<'_> {
         let is_change = matches!(claim.candidate.stance, Stance::Changed | Stance::Corrects { .. })
             || self.case.memory.get(self.case.source).is_some_and(|held| held.source.is_ready_made())
             || tells_change(self.case.quote(&claim.candidate.span));
-        let is_later = Some(self.case.said_at()) >= same.last_seen;
+        let is_later = Some(self.case.told_at()) >= same.last_seen;
         if !is_change || !same.is_active() || !is_later {
             return None;
         }
@@ -308,7 +308,7 @@ impl DecisionDraft<'_> {
         let near =
             (self.case.nearest)(claim.candidate).filter(|(_, cosine)| *cosine >= self.case.policy.novelty_cosine_max);
         if let Some(same) = near.and_then(|(id, _)| claim.held.iter().find(|held| held.id == id && held.is_active())) {
-            let (evidence, at) = (claim.evidence, Some(self.case.said_at()));
+            let (evidence, at) = (claim.evidence, Some(self.case.told_at()));
             self.draw(DerivedChange::FactSeen { fact: same.id, evidence, at });
             self.report.seen.push(outcome(same, "said in other words"));
             return;
@@ -398,7 +398,7 @@ impl DecisionDraft<'_> {
             question,
             reason: reason.to_owned(),
             proposer: crate::event::Actor::System,
-            opened_at: Some(self.case.said_at()),
+            opened_at: Some(self.case.told_at()),
             promotion: None,
             decided: None,
             proposed: None,
@@ -431,8 +431,8 @@ impl DecisionDraft<'_> {
 
     pub(super) fn new_fact(&mut self, claim: &Claim<'_>) -> Fact {
         let (candidate, predicate) = (claim.candidate, claim.predicate);
-        let said_at = self.case.reading.said_at;
-        let future = candidate.valid_from > said_at;
+        let told_at = self.case.moment();
+        let future = candidate.valid_from > self.case.reading.said_at;
         let fact_type = claim.told.and_then(|told| told.fact_type).unwrap_or(predicate.fact_type);
         let time_span = match fact_type {
             FactType::Event => TimeSpan::ShortTerm,
@@ -454,8 +454,8 @@ impl DecisionDraft<'_> {
             single: claim.is_single(),
             valid_from: candidate.valid_from,
             valid_to: candidate.valid_to,
-            first_seen: said_at,
-            last_seen: said_at,
+            first_seen: told_at,
+            last_seen: told_at,
             seen_count: 1,
             evidence: vec![claim.evidence],
             source: self.case.standing.kind,

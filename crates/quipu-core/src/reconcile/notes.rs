@@ -116,7 +116,7 @@ impl DecisionDraft<'_> {
             question: format!("Do you stand by this: {text}?"),
             reason: "only you can confirm what you live by".to_owned(),
             proposer: Actor::System,
-            opened_at: Some(self.case.said_at()),
+            opened_at: Some(self.case.told_at()),
             promotion: None,
             decided: None,
             proposed: None,

@@ -20,7 +20,7 @@ impl DecisionDraft<'_> {
             self.draw(DerivedChange::FactSeen {
                 fact: same.id,
                 evidence: claim.evidence,
-                at: Some(self.case.said_at()),
+                at: Some(self.case.told_at()),
             });
             return self.report.seen.push(outcome(&same, "known to have held"));
         }
@@ -106,7 +106,7 @@ impl DecisionDraft<'_> {
     /// True if the claim is older than the current value.
     pub(super) fn is_older_news(&self, claim: &Claim<'_>, current: &Fact) -> bool {
         let candidate = claim.candidate;
-        if self.case.reading.said_at.is_some_and(|said| current.last_seen.is_some_and(|last| said < last)) {
+        if self.case.moment().is_some_and(|said| current.last_seen.is_some_and(|last| said < last)) {
             return true;
         }
         let Some(moved) = matches!(candidate.stance, Stance::Changed).then_some(candidate.valid_from).flatten() else {

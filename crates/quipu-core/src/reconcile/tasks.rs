@@ -87,7 +87,7 @@ impl DecisionDraft<'_> {
         let what = format!("{} already", news_word(&candidate.news));
         self.report.tasks.push(Outcome { id, text, what });
         // A trace, by which a repeated request is known.
-        let at = Some(self.case.said_at());
+        let at = Some(self.case.told_at());
         let (status, due, priority, attempt) = (None, None, None, None);
         let evidence = Some(evidence);
         self.draw(DerivedChange::TaskChanged(TaskChange { task: id, status, due, priority, attempt, evidence, at }));
@@ -169,7 +169,7 @@ impl DecisionDraft<'_> {
             priority: besides.priority.filter(|priority| *priority != task.priority && may),
             attempt: None,
             evidence: Some(evidence),
-            at: Some(self.case.said_at()),
+            at: Some(self.case.told_at()),
         };
         let what = match &candidate.news {
             TaskNews::Opened if said_before => return,
@@ -219,7 +219,7 @@ impl DecisionDraft<'_> {
             return self.refuse(item, word, evidence, "it refers to no known task");
         }
         let id: ItemId = (self.name)(ItemKind::Task);
-        let (said_at, besides) = (Some(self.case.said_at()), self.besides(&candidate.span));
+        let (told_at, besides) = (Some(self.case.told_at()), self.besides(&candidate.span));
         let mut task = Task {
             id,
             kind: candidate.kind,
@@ -229,8 +229,8 @@ impl DecisionDraft<'_> {
             priority: besides.priority.unwrap_or(PRIORITY_DEFAULT),
             due: candidate.due,
             attempts: Vec::new(),
-            created_at: besides.at.filter(|_| candidate.news == TaskNews::Opened).or(said_at),
-            updated_at: said_at,
+            created_at: besides.at.filter(|_| candidate.news == TaskNews::Opened).or(told_at),
+            updated_at: told_at,
             evidence: vec![evidence],
             trust: self.case.standing.trust,
             tags: besides.tags,
@@ -241,7 +241,7 @@ impl DecisionDraft<'_> {
             TaskNews::Done => task.status = TaskStatus::Done,
             TaskNews::Dropped => task.status = TaskStatus::Dropped,
             TaskNews::Tried { approach, outcome, successful } => task.attempts.push(Attempt {
-                date: besides.at.or(said_at),
+                date: besides.at.or(Some(self.case.said_at())),
                 approach: approach.clone(),
                 outcome: outcome.clone(),
                 successful: *successful,

@@ -271,10 +271,10 @@ impl DecisionDraft<'_> {
     /// A bare figure continues a series of readings if exactly one is close enough, in the same unit if one is given.
     fn reading(&mut self, update: &UpdateCandidate, value: &str) {
         let Some((number, unit)) = figure(value) else { return };
-        let said_at = Some(self.case.said_at());
+        let told_at = Some(self.case.told_at());
         let continues = |fact: &Fact| {
             let is_series = fact.single && self.case.predicates.get(&fact.predicate).readings;
-            if !is_series || fact.subject != USER || self.is_from_here(fact) || fact.last_seen > said_at {
+            if !is_series || fact.subject != USER || self.is_from_here(fact) || fact.last_seen > told_at {
                 return false;
             }
             let Some((before, unit_before)) = figure(&fact.object) else { return false };
@@ -286,7 +286,8 @@ impl DecisionDraft<'_> {
         let unit_before = figure(&fact.object).map(|(_, unit)| unit).unwrap_or_default();
         let is_missing = unit.is_empty() && unit_before.starts_with(char::is_alphabetic);
         let object = if is_missing { format!("{value} {unit_before}") } else { value.to_owned() };
-        let candidate = FactCandidate { object, valid_from: said_at, ..candidate_of(fact, update, Stance::Changed) };
+        let valid_from = Some(self.case.said_at());
+        let candidate = FactCandidate { object, valid_from, ..candidate_of(fact, update, Stance::Changed) };
         self.take_over(&candidate, fact, false);
     }
 

@@ -38,7 +38,7 @@ pub fn artifacts(exchanges: &[Exchange<'_>]) -> Vec<SessionArtifact> {
                 let kind = if prose { "draft" } else { "code" };
                 (kind.to_owned(), language.map(str::to_owned), text.to_owned())
             });
-            let attached = held.source.artifacts.iter();
+            let attached = held.source.artifacts.iter().filter(|one| !one.is_utc_offset());
             let attached = attached.map(|one| (one.kind.clone(), one.name.clone(), one.text.clone()));
             for (kind, name, text) in blocks.chain(attached) {
                 number += 1;

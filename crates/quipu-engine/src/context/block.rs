@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use quipu_core::calendar;
 use quipu_core::id::{ItemId, Seq, UserId};
 use quipu_core::item::{Review, ReviewKind};
 use quipu_core::limit;
@@ -207,6 +208,7 @@ impl PackParts {
     ) -> Self {
         let FoundIn { sight, report, plan, drawn } = found;
         let memory = sight.memory;
+        let now = memory.local(now);
         let decision = &report.decision;
         let known = RequestFacts {
             intent: plan.intent,
@@ -231,7 +233,8 @@ impl PackParts {
         let is_exact = decision.verdict == Verdict::Answer && decision.signals.holds >= 1.0;
         let narrow = match need {
             RequestNeed::Unknown => !decision.among_people,
-            RequestNeed::Memory => is_exact,
+            // One task answers no question for all of them.
+            RequestNeed::Memory => is_exact && !plan.asks_for_tasks(),
             RequestNeed::Task | RequestNeed::Nothing => false,
         };
         let (always, who) = (stable_part::always(memory, &engine.predicates, now), stable_part::who(memory, now));
@@ -241,6 +244,7 @@ impl PackParts {
             let (always, who) = (ids(&always), ids(&who));
             let wanted = PackRequest { plan, need, predicates: &engine.predicates, shown, always, who };
             all = offers::offers(sight, &wanted, &report.hits, drawn);
+            on_their_clock(memory, &mut all);
             questions = open_questions(engine, memory, &report.hits);
         }
         // Fields of the core document belong to no session, so they are left out of a query restricted to one.
@@ -273,6 +277,17 @@ impl PackParts {
             cite: options.cite,
             max_tokens: options.max_tokens,
         }
+    }
+}
+
+/// Gives each offer the time that the speaker's clock showed, so that a pack's days are those that "tomorrow" was
+/// counted from.
+fn on_their_clock(memory: &Memory, offers: &mut [Offer]) {
+    let present = memory.utc_offset();
+    for offer in offers {
+        let source = offer.words.as_ref().and_then(|words| memory.get(words.id));
+        let offset = source.and_then(|held| held.source.utc_offset()).or(present);
+        offer.said_at = offer.said_at.map(|at| offset.map_or(at, |offset| calendar::local(at, offset)));
     }
 }
 

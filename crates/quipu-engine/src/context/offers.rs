@@ -257,7 +257,7 @@ impl<'a> OfferContext<'a> {
         }
         let (id, speaker, trust) = (source.id, source.speaker().to_owned(), held.trust);
         // Whatever the words are shown for, they may also state what holds no longer.
-        let over = answers::outdated(self.sight, &self.wanted.plan.validity, id);
+        let over = answers::outdated(self.sight, self.wanted.plan, id);
         let over = over.iter().filter_map(|(fact, _)| self.is_over(source, *fact));
         let waits = answers::unconfirmed(self.sight, id);
         let waits = waits.iter().map(|(_, text)| self.remark(source, "not confirmed", text));

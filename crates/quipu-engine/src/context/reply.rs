@@ -134,7 +134,8 @@ fn base_truth(
     count: &dyn Fn(&str) -> usize,
 ) -> Option<SessionPack> {
     let (log, window, max_tokens) = (&[][..], &[][..], options.max_tokens);
-    let request = SessionRequest { user, session, version, base_truth, log, window, max_tokens, reserve: 0 };
+    let request =
+        SessionRequest { user, session, version, base_truth, log, window, max_tokens, reserve: 0, binding: 0 };
     (!base_truth.is_empty()).then(|| pack::pack_session(&request, count))
 }
 

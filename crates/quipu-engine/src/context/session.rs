@@ -8,13 +8,14 @@ use quipu_core::Memory;
 use quipu_core::id::{ItemId, Seq, UserId, check_name};
 use quipu_core::item::{Fact, FactStatus, Truth};
 use quipu_core::limit;
-use quipu_core::pack::{self, LogLine, PackLine, Packed, SessionRequest, estimate_tokens};
+use quipu_core::pack::{self, LogLine, PackInput, PackLine, Packed, SessionRequest, estimate_tokens};
 use quipu_core::recall::Intent;
 use quipu_core::session::WindowTurn;
 use quipu_core::source::Role;
 use serde::Serialize;
 
 use crate::context::block::{self, ContextOptions};
+use crate::context::stable_part;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::history::versions::When;
@@ -25,6 +26,8 @@ use crate::sessions::summarize;
 
 /// Most words of a turn that are shown in place of a missing summary.
 const RAW_WORDS_MAX: usize = 60;
+/// Percentage of the budget that what must never be forgotten may take before anything else.
+const BINDING_PERCENT: usize = 50;
 /// Percentage of the turn log's budget reserved for recalled items until their size is known.
 const RECALLED_PERCENT: usize = 30;
 /// With fewer tokens left nothing is recalled, because headings would take most of a pack.
@@ -142,7 +145,8 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
     let turn = open.sessions.turn(&options.session);
     // The raw window contains the turns that are not summarised, so a slow model is not waited for.
     let _order = (!summarize::is_outside(engine)).then(|| summarize::wait(&turn));
-    let (version, base_truth, log, state) = overview::on_version(engine, user, options.at, &mut |memory| {
+    let now = options.now.unwrap_or_else(|| engine.now());
+    let (version, always, base_truth, log, state) = overview::on_version(engine, user, options.at, &mut |memory| {
         let state = overview::state_of(engine, memory, &options.session);
         let base_truth: Vec<Truth> = in_force(memory, &options.session).map(|truth| marked(memory, truth)).collect();
         let log: Vec<LogLine> = state
@@ -154,8 +158,12 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
                 assistant: short(&one.assistant_summary, one.raw || one.unsummarized),
             })
             .collect();
-        Ok((memory.seq(), base_truth, log, state))
+        let always = stable_part::always(memory, &engine.predicates, memory.local(now));
+        Ok((memory.seq(), always, base_truth, log, state))
     })?;
+    before_slow_call("the tokenizer");
+    let most = options.max_tokens * BINDING_PERCENT / 100;
+    let binding = pack::pack(&PackInput { always, ..PackInput::empty(user, version, most) }, &count);
     let request = SessionRequest {
         user,
         session: &options.session,
@@ -164,9 +172,9 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
         log: &log,
         window: &state.raw_window,
         max_tokens: options.max_tokens,
-        reserve: options.max_tokens * RECALLED_PERCENT / 100,
+        reserve: (options.max_tokens * RECALLED_PERCENT / 100).saturating_sub(binding.tokens),
+        binding: binding.tokens,
     };
-    before_slow_call("the tokenizer");
     let mut made = pack::pack_session(&request, &count);
     let last = state.raw_window.iter().rev().find(|one| one.role == Role::User).map(|one| one.text.clone());
     let unsummarized = state.unsummarized;
@@ -186,11 +194,12 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
         let whole = made.messages.iter().map(|one| one.id).filter(|id| !made.cut.contains(id));
         block::without(engine, user, &asked, &whole.collect()).map(|(pack, _)| pack)
     });
-    let recalled = recalled.transpose()?;
+    // Without room for what is recalled, what must never be forgotten is shown all the same.
+    let recalled = recalled.transpose()?.or((binding.tokens > 0).then_some(binding));
     // If recalled items need less than was reserved, older turns get the rest.
     let needed = recalled.as_ref().map_or(0, |pack| pack.tokens);
     if !made.omitted_turns.is_empty() && needed < made.left {
-        made = pack::pack_session(&SessionRequest { reserve: needed, ..request }, &count);
+        made = pack::pack_session(&SessionRequest { reserve: 0, binding: needed, ..request }, &count);
     }
     let mut system = std::mem::take(&mut made.told);
     let mut lines = Vec::new();

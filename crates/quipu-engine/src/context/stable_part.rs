@@ -159,6 +159,9 @@ fn present(memory: &Memory, written: &[&Fact], path: &str, now: Timestamp) -> Op
         let next = next.map(|next| format!(", then {}", next.object)).unwrap_or_default();
         return Some(format!("{value} (until {}{next})", until.strftime("%Y-%m-%d")));
     }
+    if !facts.is_empty() && facts.iter().all(|fact| is_over(fact)) {
+        return None;
+    }
     let begins = facts.iter().filter(|fact| value.contains(&fact.object)).find_map(|fact| begins(fact, now));
     Some(format!("{value}{}", begins.unwrap_or_default()))
 }

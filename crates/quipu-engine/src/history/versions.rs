@@ -38,15 +38,18 @@ pub enum VersionExpression {
 }
 
 impl VersionExpression {
-    /// The version it means, given the current time.
+    /// The version it means now; days and times are those of the engine's clock.
     ///
     /// # Errors
     /// `Invalid` if the time is outside of the years 1 to 9999.
-    pub fn at(&self, now: Timestamp) -> Result<When> {
+    pub fn at(&self, engine: &Engine) -> Result<When> {
         match self {
             Self::Seq(seq) => Ok(When::Seq(*seq)),
             Self::Time(TimeExpression::Now) => Ok(When::Now),
-            Self::Time(time) => time.end(now).map(When::Time).map_err(Error::Invalid),
+            Self::Time(time) => {
+                let last = time.last_moment(engine.now(), &|at| engine.utc_offset(at));
+                last.map(When::Time).map_err(Error::Invalid)
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 //! The source is durable before. Each extraction has its own events, so that it can be reverted without the source and
 //! repeated.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -156,6 +157,7 @@ pub(crate) struct Page {
     speaker: String,
     addressee: Option<String>,
     before: Option<String>,
+    /// What the speaker's clock showed.
     said_at: Option<Timestamp>,
     known: Vec<String>,
     /// True for a turn of the user; false for entries, documents and pages.
@@ -169,7 +171,7 @@ impl Page {
             speaker: speaker(memory, held).to_owned(),
             addressee: addressee(memory, held),
             before: before(memory, held),
-            said_at: held.source.said_at,
+            said_at: held.source.local_time(),
             known: known(engine, memory),
             is_own_turn: held.source.kind() == ItemKind::Turn && held.trust == Trust::User,
         }
@@ -255,13 +257,18 @@ pub(crate) fn decide(
         registry: &engine.registry,
         policy: &engine.policy,
         source: held.source.id,
-        reading: Reading { speaker: speaker(memory, held), ..Reading::of_user(text, held.source.said_at) },
+        reading: Reading { speaker: speaker(memory, held), ..Reading::of_user(text, held.source.local_time()) },
         standing: OutcomeKind { kind: held.from, trust: held.trust },
         now: engine.now(),
         shown: &shown,
         nearest: &|candidate| novelty::nearest(engine, values, memory, candidate),
     };
-    reconcile::decide(&case, found, &mut |kind| engine.new_item_id(kind))
+    let mut found = Cow::Borrowed(found);
+    let clocks = held.source.local_time().zip(held.source.said_at);
+    if let Some((local, told)) = clocks.filter(|(local, told)| local < told) {
+        found.to_mut().keep_ahead(local, told);
+    }
+    reconcile::decide(&case, &found, &mut |kind| engine.new_item_id(kind))
 }
 
 fn draft(reader: &str, held: &HeldSource, cause: &Cause, changes: Vec<Change>) -> Draft {

@@ -9,7 +9,7 @@ use quipu_core::beginning::beginning;
 use quipu_core::event::Trust;
 use quipu_core::id::{ItemId, ItemKind, Seq};
 use quipu_core::item::{Evidence, Fact, FactStatus, Hits, Task};
-use quipu_core::recall::{self as stages, AnswerGroup, GroupLead, Validity};
+use quipu_core::recall::{self as stages, AnswerGroup, GroupLead, QueryPlan, Validity};
 use serde::Serialize;
 
 use crate::read::recall::ReadView;
@@ -129,13 +129,13 @@ pub(crate) enum Quotes {
 }
 
 /// Builds the answer of a group.
-pub(crate) fn of_group(sight: &ReadView<'_>, validity: &Validity, quotes: Quotes, group: &AnswerGroup) -> Answer {
+pub(crate) fn of_group(sight: &ReadView<'_>, plan: &QueryPlan, quotes: Quotes, group: &AnswerGroup) -> Answer {
     let memory = sight.memory;
     let answer = match &group.lead {
         GroupLead::Source(hit) => {
             let source = memory.sources()[hit.ordinal as usize].source.id;
             Answer {
-                outdated: outdated(sight, validity, source),
+                outdated: outdated(sight, plan, source),
                 unconfirmed: unconfirmed(sight, source),
                 ..of_source(memory, group, hit)
             }
@@ -144,7 +144,7 @@ pub(crate) fn of_group(sight: &ReadView<'_>, validity: &Validity, quotes: Quotes
             let answer = of_derived(memory, quotes, group, hit);
             // The quotations may state more than what they are quoted for.
             let quoted: BTreeSet<ItemId> = answer.evidence.iter().map(|quote| quote.id).collect();
-            let over = quoted.into_iter().flat_map(|source| outdated(sight, validity, source));
+            let over = quoted.into_iter().flat_map(|source| outdated(sight, plan, source));
             Answer { outdated: over.filter(|(id, _)| *id != answer.id).collect(), ..answer }
         }
     };
@@ -293,7 +293,7 @@ fn fill_fact(memory: &Memory, answer: &mut Answer, fact: &Fact) {
 }
 
 /// Statements read from a source that no longer hold, although its text states them.
-pub(crate) fn outdated(sight: &ReadView<'_>, validity: &Validity, source: ItemId) -> Vec<(ItemId, String)> {
+pub(crate) fn outdated(sight: &ReadView<'_>, plan: &QueryPlan, source: ItemId) -> Vec<(ItemId, String)> {
     let items = sight.memory.items();
     let said_at = sight.memory.get(source).and_then(|held| held.source.said_at);
     // The words that ended a statement are evidence of it too, and do not state it.
@@ -303,7 +303,7 @@ pub(crate) fn outdated(sight: &ReadView<'_>, validity: &Validity, source: ItemId
         let is_first = fact.evidence.first().is_some_and(|place| place.source == source);
         !is_first && (is_stated || (fact.valid_to.is_some() && said_at >= fact.valid_to))
     };
-    let facts = sight.derived.read_from(source).filter(|fact| !validity.admits(items, *fact));
+    let facts = sight.derived.read_from(source).filter(|fact| !plan.admits(items, *fact));
     let known = facts.filter_map(|fact| items.fact(fact)).filter(|fact| {
         if fact.status != FactStatus::Retracted && is_end(fact) {
             return false;
@@ -311,6 +311,8 @@ pub(crate) fn outdated(sight: &ReadView<'_>, validity: &Validity, source: ItemId
         // A statement about the past is not outdated by being past.
         !fact.tells_of_past() && matches!(fact.status, FactStatus::Superseded | FactStatus::Corrected)
             || fact.status == FactStatus::Retracted
+            // It has ended, and nothing took its place.
+            || fact.is_active() && plan.validity == Validity::Now(None)
     });
     let remark = |fact: &Fact| match fact.status {
         FactStatus::Corrected => format!("{} (never so)", fact.text),

@@ -84,7 +84,7 @@ fn seen<T>(open: &OpenMemory, at: Option<When>, look: impl FnOnce(&Memory) -> T)
 pub fn facts(engine: &Engine, user: &UserId, options: &FactOptions) -> Result<Vec<FactShown>> {
     let open = engine.open(user)?;
     let now = engine.now();
-    let wanted = |memory: &Memory, fact: &Fact| {
+    let wanted = |memory: &Memory, now: Timestamp, fact: &Fact| {
         let counts = match options.valid_at {
             Some(time) => fact.held_at(time),
             None => fact.holds_at_last(now),
@@ -94,10 +94,11 @@ pub fn facts(engine: &Engine, user: &UserId, options: &FactOptions) -> Result<Ve
         (options.all || (counts && !memory.items().is_hidden(fact.id))) && subject && predicate
     };
     seen(&open, options.at, |memory| {
+        let present = memory.local(now);
         let mut found: Vec<FactShown> = memory
             .items()
             .facts()
-            .filter(|fact| wanted(memory, fact))
+            .filter(|fact| wanted(memory, present, fact))
             .map(|fact| FactShown::of(memory, fact))
             .collect();
         let order = |shown: &FactShown| {

@@ -291,7 +291,7 @@ pub(crate) fn find<T>(
         let ReadView { memory, index, derived } = *sight;
         let plan = if memory.seq() == planned_at { planned.clone() } else { plan(engine, sight, options)? };
         let found = stages::recall_all(memory, index, derived, &plan, &meaning, &how);
-        let hits = found.groups.iter().map(|group| answers::of_group(sight, &plan.validity, quotes, group)).collect();
+        let hits = found.groups.iter().map(|group| answers::of_group(sight, &plan, quotes, group)).collect();
         let waiting = index::waiting(index);
         let lacking = || {
             format!("{waiting} passages have no vector yet and were found by words only; `quipu rebuild` makes them")
@@ -345,7 +345,8 @@ struct Searched {
 fn plan(engine: &Engine, sight: &ReadView<'_>, options: &RecallOptions) -> Result<QueryPlan> {
     let sessions = options.session.iter().map(|name| name.as_str().into()).collect();
     let filter = Filter { sessions, kinds: options.kinds.clone() };
-    let (text, now) = (options.query.clone(), options.now.or_else(|| Some(engine.clock.now())));
+    let (text, now) = (options.query.clone(), options.now.unwrap_or_else(|| engine.clock.now()));
+    let now = Some(sight.memory.local(now));
     let ranked = if engine.optional.reranker.is_some() { limit::RERANKED } else { 0 };
     let query =
         Query { text, k: options.k.max(ranked), now, filter, validity: options.validity, intent: options.intent };

@@ -73,7 +73,7 @@ pub(crate) fn build(engine: &Engine, open: &OpenMemory, sources: &[ItemId]) -> R
         let options = RecallOptions {
             k: FOUND_MAX,
             kinds: vec![ItemKind::Fact, ItemKind::Task],
-            now: message.said_at,
+            now: open.read().memory.get(message.source).and_then(|held| held.source.said_at),
             ..RecallOptions::of(query)
         };
         found.extend(recall_in(engine, &AtVersion::Now(open), &options)?.hits.iter().map(|hit| hit.id));
@@ -125,7 +125,7 @@ fn message(memory: &Memory, held: &HeldSource, number: usize, is_new: bool) -> W
         source: held.source.id,
         text: cut(&text, most).to_owned(),
         speaker,
-        said_at: held.source.said_at,
+        said_at: held.source.local_time(),
         is_new,
         dates: Vec::new(),
     }

@@ -1,6 +1,7 @@
 //! Remember: records messages, then makes them searchable.
 
 use jiff::Timestamp;
+use quipu_core::calendar::TimeExpression;
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::guard;
 use quipu_core::id::{ItemId, ItemKind};
@@ -55,6 +56,19 @@ impl Utterance {
             said_at: None,
             artifacts: Vec::new(),
         }
+    }
+}
+
+impl Utterance {
+    /// The message as said at a time as typed, by the engine's clock unless it names a UTC offset. The offset is kept:
+    /// by it the days are counted that the text names.
+    ///
+    /// # Errors
+    /// As [`Engine::moment_of`].
+    pub fn at(mut self, engine: &Engine, typed: Option<TimeExpression>) -> Result<Self> {
+        self.said_at = engine.moment_of(typed)?;
+        self.artifacts.extend(typed.and_then(|typed| typed.utc_offset()).map(Artifact::of_utc_offset));
+        Ok(self)
     }
 }
 
@@ -244,7 +258,11 @@ fn draft(engine: &Engine, said: &Utterance, kind: ItemKind, options: &RememberOp
     // The request is hashed as sent, before a time or an id is added.
     let request = source.content_hash();
     let redacted = redact(&mut source);
-    source.said_at = source.said_at.or_else(|| Some(quipu_core::calendar::to_micros(engine.clock.now())));
+    let said_at = source.said_at.unwrap_or_else(|| engine.now());
+    source.said_at = Some(said_at);
+    if source.utc_offset().is_none() && source.artifacts.len() < limit::ARTIFACTS_MAX {
+        source.artifacts.extend(engine.clock.utc_offset(said_at).map(Artifact::of_utc_offset));
+    }
     engine.name(&mut source);
     let (actor, kind) = match said.role {
         Role::User => (Actor::User, SourceKind::UserSaid),

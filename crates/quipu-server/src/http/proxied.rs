@@ -73,7 +73,7 @@ async fn answer(
     request_id: &str,
 ) -> Result<Response, Fault> {
     let (parts, body) = request.into_parts();
-    let ask = Ask::read(&parts.headers, app.engine.now()).map_err(Fault::invalid)?;
+    let ask = Ask::read(&parts.headers, &app.engine).map_err(Fault::invalid)?;
     let caller = pass::caller(&parts)?;
     for (wanted, scope) in [(ask.mode.reads(), Scope::Read), (ask.mode.writes(), Scope::Write)] {
         if wanted {

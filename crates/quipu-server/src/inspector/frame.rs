@@ -185,7 +185,7 @@ impl PageContext<'_> {
 
     /// Parses a version.
     pub(super) fn version(&self, typed: &str) -> Result<When, Fault> {
-        Ok(parsed::<VersionExpression>(typed)?.at(self.now())?)
+        Ok(parsed::<VersionExpression>(typed)?.at(self.engine)?)
     }
 
     /// A required field of the form.

@@ -1,8 +1,8 @@
 //! The memory options of a request, in headers that are never sent upstream.
 
 use axum::http::HeaderMap;
-use jiff::Timestamp;
 use quipu_core::limit;
+use quipu_engine::Engine;
 use quipu_engine::versions::{VersionExpression, When};
 
 /// What memory does for a request.
@@ -45,7 +45,7 @@ impl Ask {
     /// # Errors
     /// A message if a header is invalid, or is one that only Quipu's own routes obey: a guess could expose or record
     /// what should not be.
-    pub(crate) fn read(headers: &HeaderMap, now: Timestamp) -> Result<Self, String> {
+    pub(crate) fn read(headers: &HeaderMap, engine: &Engine) -> Result<Self, String> {
         for name in ["x-memory-min-version", "x-memory-max-staleness-ms"] {
             if headers.contains_key(name) {
                 return Err(format!("{name} is not for requests through the proxy, which always reads the present"));
@@ -71,7 +71,7 @@ impl Ask {
         let at = match text(headers, "x-memory-as-of")? {
             None => When::Now,
             Some(typed) => {
-                let version = typed.parse().and_then(|version: VersionExpression| version.at(now));
+                let version = typed.parse().and_then(|version: VersionExpression| version.at(engine));
                 version.map_err(|error| format!("X-Memory-As-Of: {error}"))?
             }
         };

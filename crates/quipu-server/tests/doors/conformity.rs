@@ -121,3 +121,38 @@ async fn names_of_schemas_are_unique_without_digits() {
         .collect();
     assert!(numbered.is_empty(), "{numbered:?}");
 }
+
+/// The names of a schema's properties, and the lines of their descriptions.
+fn told(schema: &Value) -> Vec<&str> {
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let parts = properties.flat_map(|(name, part)| [name.as_str(), part["description"].as_str().unwrap_or_default()]);
+    parts.flat_map(str::lines).map(str::trim).collect()
+}
+
+/// The types of the TypeScript client have the properties of each schema as the document has them. The test of the client compares the
+/// whole file; this one needs no Node.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_types_of_the_typescript_client_are_those_of_the_document() {
+    let types = include_str!("../../../../clients/typescript/src/api.ts");
+    let mut stale = Vec::new();
+    for (name, schema) in document().await["components"]["schemas"].as_object().unwrap() {
+        let Some(start) = types.find(&format!("\n        {name}: ")) else { continue };
+        // Eight spaces stand before the next schema and its description, more before the parts of this one.
+        let mut length = 1;
+        let ends = |line: &str| {
+            line.strip_prefix("        ").is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic()))
+        };
+        for (number, line) in types[start + 1..].lines().enumerate() {
+            if number > 0 && ends(line) {
+                break;
+            }
+            length += line.len() + 1;
+        }
+        let before =
+            types[..start].rfind("\n        /**").filter(|at| !types[*at..start].contains(';')).unwrap_or(start);
+        let part = &types[before..(start + length).min(types.len())];
+        stale
+            .extend(told(schema).into_iter().filter(|text| !part.contains(text)).map(|text| format!("{name}: {text}")));
+    }
+    assert!(stale.is_empty(), "run `npm run types -- URL` in clients/typescript: {stale:#?}");
+}

@@ -28,6 +28,7 @@ mod unread;
 mod verifying;
 mod waiting;
 mod writing;
+mod zones;
 
 use quipu_core::id::UserId;
 use quipu_engine::{Engine, RememberOptions, Utterance, remember};

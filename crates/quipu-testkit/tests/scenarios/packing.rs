@@ -3,9 +3,10 @@
 use quipu_core::id::ItemKind;
 use quipu_core::pack::{Pack, RequestNeed};
 use quipu_core::source::Role;
+use quipu_engine::versions::When;
 use quipu_engine::{
-    ContextOptions, Engine, FactOptions, RememberOptions, SessionContextOptions, Utterance, context, facts, remember,
-    session_context,
+    ContextOptions, Engine, FactOptions, RememberOptions, SessionContextOptions, Utterance, context, core_at, facts,
+    remember, session_context,
 };
 
 use crate::me;
@@ -329,4 +330,49 @@ fn a_rule_is_told_once_and_a_message_that_says_more_is_shown() {
     let made = pack(&engine, "Which restaurants and tents did I rule out, and how does Leo sleep?");
     assert_eq!(made.text.matches("live music").count(), 1, "{}", made.text);
     assert!(made.changing.contains("Leo sleeps badly outdoors"), "{}", made.text);
+}
+
+#[test]
+fn what_must_not_be_forgotten_stands_in_every_context_of_a_session() {
+    let engine = reading_engine();
+    line(
+        &engine,
+        "before",
+        "2026-06-01T08:00:00",
+        "user",
+        "I'm allergic to latex. My doctor says I must avoid grapefruit.",
+    );
+    for number in 0..12 {
+        let time = format!("2026-07-01T09:{number:02}:00");
+        let asked = format!("Please change part {number} of the long form that we send to the suppliers in spring.");
+        line(&engine, "form", &time, "user", &asked);
+        let done = format!("I changed part {number}, and wrote the reasons for it beside the field as you wanted.");
+        line(&engine, "form", &time, "assistant", &done);
+    }
+    for max_tokens in [200, 250, 300, 400, 700, 1500] {
+        let query = Some("what can I eat?".to_owned());
+        let options = SessionContextOptions { max_tokens, query, ..SessionContextOptions::of("form") };
+        let made = session_context(&engine, &me(), &options).unwrap();
+        assert!(made.tokens <= max_tokens, "{} of {max_tokens}", made.tokens);
+        assert!(made.text.contains("latex"), "{max_tokens}: {}", made.text);
+        assert!(max_tokens < 250 || made.messages.iter().any(|message| message.text.contains("11")), "{}", made.text);
+    }
+}
+
+#[test]
+fn a_value_that_has_ended_is_no_part_of_the_profile() {
+    let engine = reading_engine();
+    line(&engine, "a", "2026-07-06T10:00:00", "user", "I work at Acme.");
+    line(&engine, "a", "2026-07-06T10:01:00", "user", "My last day at work is tomorrow.");
+    let stable = |day: &str| {
+        let now = Some(format!("{day}T12:00:00Z").parse().unwrap());
+        context(&engine, &me(), &ContextOptions { now, ..ContextOptions::of("hi") }).unwrap().stable
+    };
+    assert!(stable("2026-07-06").contains("Acme (until 2026-07-07)"), "{}", stable("2026-07-06"));
+    assert!(!stable("2026-07-09").contains("Acme"), "{}", stable("2026-07-09"));
+    // and it leaves the core document with the next message that tells something
+    let employer = || core_at(&engine, &me(), When::Now).unwrap().pointer("/work/employer").cloned();
+    assert!(employer().is_some());
+    line(&engine, "b", "2026-07-09T10:00:00", "user", "My sister Ana lives in Porto.");
+    assert_eq!(employer(), None);
 }

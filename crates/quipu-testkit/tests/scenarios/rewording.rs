@@ -159,3 +159,18 @@ fn what_never_was_is_not_erased() {
     let refused = erase(&engine, &me(), &[EraseTarget::Item(unknown)], "a test", &mut |_| {}).unwrap_err();
     assert!(refused.to_string().contains("there is no item"), "{refused}");
 }
+
+#[test]
+fn a_reworded_rule_has_every_part_of_the_new_words() {
+    let engine = engine();
+    says(&engine, "Keep answers short from now on.");
+    let rules = || {
+        let options = FactOptions { predicate: Some("constraint".to_owned()), ..FactOptions::default() };
+        facts(&engine, &me(), &options).unwrap().into_iter().map(|one| (one.fact.id, one.fact.text)).collect::<Vec<_>>()
+    };
+    let new = "Keep answers short, never use emojis, never suggest hiring someone, and use 24h times";
+    reword(&engine, &me(), &rules()[0].0.to_string(), new).unwrap();
+    let left = rules();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert!(left[0].1.contains(new), "{left:?}");
+}

@@ -8,7 +8,7 @@ use crate::commands::{CommandContext, render};
 
 pub(crate) fn tasks(context: &CommandContext<'_>, at: Option<When>, all: bool) -> Result<()> {
     let found = quipu_engine::tasks(&context.engine, &context.user, at, all)?;
-    let today = context.engine.now().strftime("%Y-%m-%d").to_string();
+    let today = context.engine.local_now(&context.user)?.strftime("%Y-%m-%d").to_string();
     let shown = |one: &Task| task(one, &today);
     context.printer.report(&found, |found| render::list(found, "no tasks, goals or problems", shown))
 }

@@ -31,7 +31,7 @@ pub(super) fn record(engine: &Engine, user: &UserId, print: &dyn Fn(&str) -> Res
         homes(engine, user, march)?
     ))?;
     let tasks = quipu_engine::tasks(engine, user, None, false)?;
-    let today = engine.now().strftime("%Y-%m-%d").to_string();
+    let today = engine.local_now(user)?.strftime("%Y-%m-%d").to_string();
     print(&format!(
         "$ quipu -u demo tasks\n{}",
         tasks.iter().map(|task| derived::task(task, &today)).collect::<String>()

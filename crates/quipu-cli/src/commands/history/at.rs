@@ -57,7 +57,7 @@ pub(crate) enum ReadCommand {
 }
 
 pub(super) fn at(context: &CommandContext<'_>, args: &AtArgs) -> Result<()> {
-    let when = args.when.at(context.engine.now())?;
+    let when = args.when.at(&context.engine)?;
     if let When::Time(time) = when {
         let first = LogOptions { before: Some(2), limit: 1, reference: None };
         let first = quipu_engine::log(&context.engine, &context.user, &first)?.into_iter().next();

@@ -38,8 +38,8 @@ pub(super) fn blame(context: &CommandContext<'_>, what: &str) -> Result<()> {
 }
 
 pub(super) fn diff(context: &CommandContext<'_>, args: &DiffArgs) -> Result<()> {
-    let now = context.engine.now();
-    let difference = quipu_engine::diff(&context.engine, &context.user, args.from.at(now)?, args.to.at(now)?)?;
+    let engine = &context.engine;
+    let difference = quipu_engine::diff(engine, &context.user, args.from.at(engine)?, args.to.at(engine)?)?;
     context.printer.report(&difference, |difference| {
         format!("From version {} to {}\n{}", difference.from, difference.to, render::difference(difference))
     })

@@ -65,7 +65,7 @@ pub(super) fn pick(context: &CommandContext<'_>, args: &PickArgs) -> Result<()> 
 pub(super) fn fork(context: &CommandContext<'_>, args: &ForkArgs) -> Result<()> {
     let into = UserId::parse(&args.into)?;
     let bar = context.printer.progress();
-    let at = args.at.at(context.engine.now())?;
+    let at = args.at.at(&context.engine)?;
     let receipt = quipu_engine::fork(&context.engine, &context.user, &into, at, &mut |progress| bar.show(progress))?;
     drop(bar);
     context.printer.report(&receipt, |receipt| {

@@ -37,7 +37,7 @@ pub(crate) struct RevertArgs {
 pub(super) fn revert(context: &CommandContext<'_>, args: RevertArgs) -> Result<()> {
     let selection = match (args.source, args.since, args.session) {
         (Some(reference), _, _) => Selection::Reference(reference),
-        (None, Some(when), _) => Selection::Since(when.at(context.engine.now())?),
+        (None, Some(when), _) => Selection::Since(when.at(&context.engine)?),
         (None, None, Some(name)) => Selection::Session(name),
         (None, None, None) => Selection::Events(named(&args.events)?),
     };

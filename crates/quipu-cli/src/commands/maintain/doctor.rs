@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use quipu::system::{SystemClock, SystemEntropy};
+use quipu::system::SystemEntropy;
 use quipu_engine::status::Finding;
 use quipu_engine::{Engine, Error, Result};
 use quipu_models::language::Spent;
@@ -104,7 +104,7 @@ fn spent(set: &ModelSettings, spent: &Spent) -> String {
 
 /// Tests the handling of every fault of a model server, offline.
 pub(super) fn self_test(settings: &Settings, printer: &Printer) -> Result<ExitCode> {
-    let clock = Arc::new(SystemClock { fixed: settings.now });
+    let clock = Arc::new(settings.clock.clone());
     let done = quipu_fake_model::rehearsal::rehearse(SEEDS, clock, Arc::new(SystemEntropy))
         .map_err(|error| Error::Unavailable(format!("no port for the self-test: {error}")))?;
     printer.report(&done, |done| {

@@ -80,7 +80,7 @@ impl Environment for Settings {
     }
 
     fn now(&self) -> Option<jiff::Timestamp> {
-        self.now
+        self.clock.fixed
     }
 }
 

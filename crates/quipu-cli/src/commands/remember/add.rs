@@ -25,7 +25,8 @@ pub(crate) struct AddArgs {
     /// Topic of the message
     #[arg(long)]
     pub(crate) topic: Option<String>,
-    /// Time of the message, such as `yesterday`, `2026-07-15 14:00` or `2 hours ago`, in UTC [default: now]
+    /// Time of the message, such as `yesterday`, `2026-07-15 14:00` or `2 hours ago`, on the clock of `timezone`
+    /// [default: now]
     #[arg(long, value_name = "TIME")]
     pub(crate) said_at: Option<TimeExpression>,
     /// Record each line of standard input as a message, and print a receipt for each
@@ -38,15 +39,10 @@ pub(crate) struct AddArgs {
 
 pub(super) fn add(context: &CommandContext<'_>, args: AddArgs) -> Result<()> {
     let options = RememberOptions { idempotency_key: args.idempotency_key.clone(), ..RememberOptions::default() };
-    let said_at = context.engine.time_of(args.said_at)?;
-    let said = |text: String| Utterance {
-        text,
-        role: args.role,
-        author: args.author.clone(),
-        session: args.session.clone(),
-        topic: args.topic.clone(),
-        said_at,
-        artifacts: Vec::new(),
+    let said = |text: String| {
+        let (author, session, topic) = (args.author.clone(), args.session.clone(), args.topic.clone());
+        Utterance { role: args.role, author, session, topic, ..Utterance::of_user(text) }
+            .at(&context.engine, args.said_at)
     };
     if args.lines {
         return add_lines(context, &said, &options);
@@ -71,14 +67,14 @@ pub(super) fn add(context: &CommandContext<'_>, args: AddArgs) -> Result<()> {
         }
         Some(text) => text.to_owned(),
     };
-    let receipt = quipu_engine::remember(&context.engine, &context.user, &said(text), &options)?;
+    let receipt = quipu_engine::remember(&context.engine, &context.user, &said(text)?, &options)?;
     print_receipt(context, &receipt)
 }
 
 /// Records each line; it is durable before its receipt is printed. An error names its line and stops the command.
 fn add_lines(
     context: &CommandContext<'_>,
-    said: &dyn Fn(String) -> Utterance,
+    said: &dyn Fn(String) -> Result<Utterance>,
     options: &RememberOptions,
 ) -> Result<()> {
     let mut stdin = std::io::stdin().lock();
@@ -99,7 +95,7 @@ fn add_lines(
         if line.trim().is_empty() {
             continue;
         }
-        let receipt = quipu_engine::remember(&context.engine, &context.user, &said(line), options).map_err(place)?;
+        let receipt = quipu_engine::remember(&context.engine, &context.user, &said(line)?, options).map_err(place)?;
         print_receipt(context, &receipt)?;
     }
     Ok(())

@@ -48,7 +48,8 @@ pub(crate) struct ImportArgs {
     /// Only this conversation of the file
     #[arg(long, value_name = "NAME")]
     pub(crate) conversation: Option<String>,
-    /// For whatsapp and telegram: time zone of local times, such as Europe/Lisbon or +02:00 [default: UTC]
+    /// Time zone of the speakers, such as Europe/Lisbon or +02:00: of local times in whatsapp and telegram, and of the
+    /// days that a text names [default: UTC]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     pub(crate) timezone: Option<Zone>,
     /// For whatsapp: whether dates start with the day (dmy) or the month (mdy) [default: inferred]

@@ -26,7 +26,7 @@ pub(crate) struct MigrateArgs {
 pub(super) fn migrate(context: &CommandContext<'_>, args: &MigrateArgs) -> Result<()> {
     let text = input::text_of(&args.file)?;
     let options = MigrateOptions {
-        said_at: context.engine.time_of(args.said_at)?,
+        said_at: context.engine.moment_of(args.said_at)?,
         dry_run: args.dry_run,
         idempotency_key: args.idempotency_key.clone(),
     };

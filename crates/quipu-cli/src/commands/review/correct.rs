@@ -3,7 +3,7 @@
 use clap::Args;
 use quipu_core::calendar::TimeExpression;
 use quipu_core::item::TaskStatus;
-use quipu_engine::{Error, Result};
+use quipu_engine::Result;
 
 use crate::commands::CommandContext;
 
@@ -57,7 +57,7 @@ pub(super) fn retract(context: &CommandContext<'_>, args: &RetractArgs) -> Resul
 }
 
 pub(super) fn close(context: &CommandContext<'_>, args: &CloseArgs) -> Result<()> {
-    let valid_to = args.valid_to.at(context.engine.now()).map_err(Error::Invalid)?;
+    let valid_to = context.engine.time(args.valid_to)?;
     let receipt = quipu_engine::close_fact(&context.engine, &context.user, &args.id, valid_to)?;
     context.print_changes(&receipt)
 }

@@ -12,7 +12,7 @@ use quipu_core::id::{ItemId, Seq};
 use quipu_core::pack::escape_for_terminal;
 use quipu_core::source::Role;
 use quipu_engine::log::LogOptions;
-use quipu_engine::ports::{CompletionRequest, LanguageModel, Message, ModelError, PromptRole, Purpose};
+use quipu_engine::ports::{Clock, CompletionRequest, LanguageModel, Message, ModelError, PromptRole, Purpose};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
@@ -128,9 +128,7 @@ pub(super) fn chat(context: &CommandContext<'_>, args: &ChatArgs) -> Result<()> 
     };
     let name = match &args.session {
         Some(name) => name.clone(),
-        None => {
-            format!("chat-{}", quipu_engine::ports::Clock::now(&quipu::system::SystemClock { fixed: settings.now }))
-        }
+        None => format!("chat-{}", settings.clock.now()),
     };
     let interrupt = Interrupt::listen()?;
     let mut chat = Chat { context, model, args, name, given: Vec::new(), last: None, interrupt };

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use quipu::system::{SystemClock, SystemEntropy};
+use quipu::system::SystemEntropy;
 use quipu_engine::Result;
 use quipu_engine::ports::Clock;
 use quipu_server::{Bound, ChatModel, Metrics, ServerOptions, ServerParts, Upstream, Wire, serve};
@@ -100,7 +100,7 @@ pub(super) fn run(settings: &Settings, printer: &Printer, args: &ServeArgs) -> R
     engine.warm_up();
     let parts = ServerParts {
         engine: Arc::new(engine),
-        clock: Arc::new(SystemClock { fixed: settings.now }),
+        clock: Arc::new(settings.clock.clone()),
         entropy: Arc::new(SystemEntropy),
         keys: Arc::new(app::keys(settings)?),
         signer: Some(Arc::new(app::signer(settings))),
@@ -136,7 +136,7 @@ fn speak_tls(
         TlsSetting::Off => return Ok(None),
         TlsSetting::Files(files) => (files.clone(), files.certificate.clone()),
         TlsSetting::SelfSigned => {
-            let now = SystemClock { fixed: settings.now }.now();
+            let now = settings.clock.now();
             let made = self_signed::certificate(&settings.data_dir, options.addr, now)?;
             if !made.missing.is_empty() {
                 printer.hint(&format!(

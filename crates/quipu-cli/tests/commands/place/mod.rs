@@ -15,7 +15,12 @@ impl Place {
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
-        command.args(args).env_clear().env("HOME", self.0.path()).env("XDG_CONFIG_HOME", self.0.path());
+        command
+            .args(args)
+            .env_clear()
+            .env("TZ", "UTC")
+            .env("HOME", self.0.path())
+            .env("XDG_CONFIG_HOME", self.0.path());
         command.env("QUIPU_DATA_DIR", self.0.path().join("data")).stdin(Stdio::null());
         command
     }

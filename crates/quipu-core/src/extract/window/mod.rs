@@ -42,7 +42,8 @@ pub struct WindowView {
     pub text: String,
     /// The speaker.
     pub speaker: Speaker,
-    /// Time of the message, if known.
+    /// What the speaker's clock showed, as if it were UTC, if known: see
+    /// [`Source::local_time`](crate::source::Source::local_time).
     pub said_at: Option<Timestamp>,
     /// True if it is to be read now.
     pub is_new: bool,

@@ -176,7 +176,7 @@ impl Index {
         }
         let session = source.session.as_ref().map(|session| self.intern_session(session));
         let author = source.author.as_ref().map_or(NONE, |author| self.intern_author(author));
-        let day = source.said_at.map_or(NO_DAY, day_number);
+        let day = source.local_time().map_or(NO_DAY, day_number);
         if day != NO_DAY {
             self.days = Some(self.days.map_or((day, day), |(first, last)| (first.min(day), last.max(day))));
         }

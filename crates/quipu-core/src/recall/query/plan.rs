@@ -11,6 +11,9 @@ use jiff::tz::TimeZone;
 use crate::calendar::dates::{self, NamedDate};
 use crate::calendar::intervals::{self, Interval};
 use crate::extract::USER;
+use crate::id::ItemId;
+use crate::item::Fact;
+use crate::items::Items;
 use crate::limit;
 use crate::memory::Memory;
 use crate::recall::index::cues::QuestionForm;
@@ -37,7 +40,8 @@ pub struct Query {
     pub text: String,
     /// Maximum number of items to return.
     pub k: usize,
-    /// Reference time of "today" and "yesterday"; without it they are ordinary words.
+    /// What the asker's clock shows, as if it were UTC: the reference time of "today" and "yesterday"; without it they
+    /// are ordinary words.
     pub now: Option<Timestamp>,
     /// Restriction of the results.
     pub filter: Filter,
@@ -117,6 +121,19 @@ impl QueryPlan {
         self.language == Language::English
     }
 
+    /// Returns true if an item may be shown: see [`Validity::admits`]. What has ended, though nothing took its place,
+    /// is no answer about the present.
+    pub fn admits(&self, items: &Items, id: ItemId) -> bool {
+        let ended = |fact: &Fact| fact.is_active() && fact.valid_to.is_some_and(|end| Some(end) <= self.now);
+        let is_over = || self.validity == Validity::Now(None) && items.fact(id).is_some_and(ended);
+        self.validity.admits(items, id) && !is_over()
+    }
+
+    /// Returns true if it asks for open tasks, goals or problems.
+    pub fn asks_for_tasks(&self) -> bool {
+        self.form.tasks
+    }
+
     /// Returns true if the answer may lie outside the active index: the question names a time, a session, or a past
     /// state.
     pub(in crate::recall) fn reaches_back(&self) -> bool {
@@ -149,7 +166,7 @@ impl QueryPlan {
         let today = day(query.now);
         let intervals = today.map(|today| intervals::intervals(&query.text, &words, today)).unwrap_or_default();
         let ever = Some(Validity::Ever).filter(|_| negation.over);
-        let validity = query.validity.or(ever).unwrap_or_else(|| validity(&words, &intervals, today));
+        let validity = query.validity.or(ever).unwrap_or_else(|| Validity::asked(&words, &intervals, today));
         let occasion =
             event_time::find(&query.text, &words).filter(|_| intervals.is_empty() && query.validity.is_none());
         let mut aside = intervals::places(&query.text, &words, today);
@@ -179,7 +196,7 @@ impl QueryPlan {
             first_person_text: first_person(&query.text, &words, &said_of(&words, &mentions), today),
             speaks: only,
             about,
-            near: middle(validity),
+            near: validity.middle(),
             negation,
             occasion,
             k: query.k,
@@ -464,36 +481,9 @@ fn first_person(text: &str, words: &[TextToken], named: &[Range<usize>], today: 
     said
 }
 
-/// The day of a moment, in UTC.
 fn day(at: Option<Timestamp>) -> Option<Date> {
     at.map(|at| at.to_zoned(TimeZone::UTC).date())
 }
 
 /// Minimum number of words that must be left in a question when those of a time are taken out.
 const OTHER_WORDS_MIN: usize = 2;
-
-/// Phrases that ask for the past at any time.
-const HISTORY: [&[&str]; 5] =
-    [&["in", "the", "past"], &["history"], &["over", "the", "years"], &["ever"], &["back", "then"]];
-
-/// The middle of a bounded interval: "two weeks ago" covers a week, but most likely its middle.
-fn middle(validity: Validity) -> Option<Timestamp> {
-    match validity {
-        Validity::Within(from, until) if from > Timestamp::MIN && until < Timestamp::MAX => {
-            from.checked_add(until.duration_since(from) / 2).ok()
-        }
-        _ => None,
-    }
-}
-
-/// The time for which statements are requested: a past interval, all times, or now.
-fn validity(words: &[TextToken], intervals: &[Interval], today: Option<Date>) -> Validity {
-    let over = |interval: &&Interval| today.is_some_and(|today| interval.is_before(today));
-    if let Some(interval) = intervals.iter().find(over) {
-        let start =
-            |date: Option<Date>| date.and_then(|date| date.to_zoned(TimeZone::UTC).ok()).map(|at| at.timestamp());
-        let (from, until) = (start(interval.from), start(interval.until));
-        return Validity::Within(from.unwrap_or(Timestamp::MIN), until.unwrap_or(Timestamp::MAX));
-    }
-    if HISTORY.iter().any(|phrase| tokens::has_phrase(words, phrase)) { Validity::Ever } else { Validity::Now(None) }
-}

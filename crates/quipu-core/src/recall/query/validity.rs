@@ -1,11 +1,15 @@
 //! Selects derived items by validity: now, at a past time, or ever.
 
 use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
+use crate::calendar::Interval;
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Fact, FactStatus, TenetStatus};
 use crate::items::Items;
+use crate::text::tokens::{TextToken, has_phrase};
 
 /// Score of a fact that held for a part of the requested time.
 const OF_A_PART: f32 = 0.8;
@@ -29,7 +33,33 @@ impl Default for Validity {
     }
 }
 
+/// Phrases that ask for the past at any time.
+const HISTORY: [&[&str]; 5] =
+    [&["in", "the", "past"], &["history"], &["over", "the", "years"], &["ever"], &["back", "then"]];
+
 impl Validity {
+    /// What the words of a question ask for: a past interval, all times, or now.
+    pub(super) fn asked(words: &[TextToken], intervals: &[Interval], today: Option<Date>) -> Self {
+        let over = |interval: &&Interval| today.is_some_and(|today| interval.is_before(today));
+        if let Some(interval) = intervals.iter().find(over) {
+            let start =
+                |date: Option<Date>| date.and_then(|date| date.to_zoned(TimeZone::UTC).ok()).map(|at| at.timestamp());
+            let (from, until) = (start(interval.from), start(interval.until));
+            return Self::Within(from.unwrap_or(Timestamp::MIN), until.unwrap_or(Timestamp::MAX));
+        }
+        if HISTORY.iter().any(|phrase| has_phrase(words, phrase)) { Self::Ever } else { Self::Now(None) }
+    }
+
+    /// The middle of a bounded interval: "two weeks ago" covers a week, but most likely its middle.
+    pub(super) fn middle(self) -> Option<Timestamp> {
+        match self {
+            Self::Within(from, until) if from > Timestamp::MIN && until < Timestamp::MAX => {
+                from.checked_add(until.duration_since(from) / 2).ok()
+            }
+            _ => None,
+        }
+    }
+
     /// Returns true if a fact may have held then, whatever its status: a contested fact is not older than its first
     /// statement.
     fn meets(&self, fact: &Fact) -> bool {

@@ -52,7 +52,7 @@ pub fn core_fields(memory: &Memory, plan: &QueryPlan) -> Vec<CoreField> {
         let items = memory.items();
         let held: Vec<(&str, &Fact)> = items
             .facts()
-            .filter(|fact| plan.validity.admits(items, fact.id))
+            .filter(|fact| plan.admits(items, fact.id))
             .filter_map(|fact| Some((fact.core_path.as_deref()?, fact)))
             .collect();
         leaves.retain(|(path, value)| {

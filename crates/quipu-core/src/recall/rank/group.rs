@@ -125,8 +125,7 @@ impl Raising<'_> {
         };
         for hit in self.hits {
             let source = self.index.items[hit.ordinal as usize];
-            let outdated =
-                self.drawn.read_from(source).filter(|id| !self.plan.validity.admits(self.memory.items(), *id));
+            let outdated = self.drawn.read_from(source).filter(|id| !self.plan.admits(self.memory.items(), *id));
             for fact in outdated.filter(|fact| self.is_asked_for(*fact)) {
                 self.latest(fact).into_iter().for_each(|id| raise(id, hit.score));
             }
@@ -149,7 +148,7 @@ impl Raising<'_> {
         let items = self.memory.items();
         let newer = |id: &ItemId| items.fact(*id)?.superseded_by;
         let line = std::iter::successors(newer(&fact), newer).take(limit::MERGES_FOLLOWED_MAX);
-        let last = line.filter(|id| self.plan.validity.admits(items, *id)).last();
+        let last = line.filter(|id| self.plan.admits(items, *id)).last();
         let mut found: Vec<ItemId> =
             last.into_iter().filter(|id| self.derived.iter().any(|hit| hit.id == *id)).collect();
         let witnesses = last.filter(|_| found.is_empty()).map(|last| sources(items, last)).unwrap_or_default();

@@ -134,7 +134,7 @@ impl ItemScoringContext<'_> {
             id.kind == ItemKind::Episode && self.memory.items().episode(id).is_some_and(|one| one.sources.len() < 2);
         let kind = if filter.kinds.is_empty() { !of_one } else { filter.kinds.contains(&id.kind) };
         let asleep = self.out.is_some_and(|out| out.contains(&id));
-        kind && !asleep && self.plan.validity.admits(self.memory.items(), id) && self.is_of_sessions(id)
+        kind && !asleep && self.plan.admits(self.memory.items(), id) && self.is_of_sessions(id)
     }
 
     fn is_of_sessions(&self, id: ItemId) -> bool {

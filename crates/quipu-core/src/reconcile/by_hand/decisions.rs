@@ -30,7 +30,7 @@ pub struct DecisionContext<'a> {
     pub predicates: &'a Predicates,
     /// The category registry.
     pub registry: &'a Registry,
-    /// The time of the decision.
+    /// The moment of the decision.
     pub now: Timestamp,
 }
 
@@ -41,6 +41,11 @@ pub type NewItemId<'a> = &'a mut dyn FnMut(ItemKind) -> ItemId;
 pub(in crate::reconcile) const BY_HAND: f64 = 0.95;
 
 impl DecisionContext<'_> {
+    /// The time of the decision by the user's clock, by which is judged what holds.
+    pub(in crate::reconcile) fn present(&self) -> Timestamp {
+        self.memory.local(self.now)
+    }
+
     /// The changes of a decision on a review.
     ///
     /// # Errors
@@ -112,7 +117,7 @@ impl DecisionContext<'_> {
             return Err(Refusal::refused(format!("{fact} is neither active nor superseded, so it cannot be closed")));
         }
         let mut work = DecisionBuilder::new(self);
-        if held.is_active() && valid_to > self.now {
+        if held.is_active() && valid_to > self.present() {
             // The fact stays active until then.
             let change = FactChange { valid_to: Some(valid_to), ..FactChange::of(fact) };
             work.drawn.push(DerivedChange::FactChanged(change));
@@ -138,7 +143,7 @@ impl DecisionContext<'_> {
             last.is_some_and(|last| last.id != fact.id)
         };
         let counts = |fact: &&Fact| {
-            let has_begun = !fact.is_active() || fact.valid_from <= Some(self.now) || !self.has_one(fact);
+            let has_begun = !fact.is_active() || fact.valid_from <= Some(self.present()) || !self.has_one(fact);
             let holds = fact.is_active() || again.iter().any(|other| other.id == fact.id);
             holds && has_begun && !items.is_hidden(fact.id) && !gives_way(fact)
         };
@@ -275,7 +280,7 @@ impl<'a> DecisionBuilder<'a> {
                 self.keep_pin(rival.id, fact.id);
                 self.accept(fact);
                 if !fact.single && rival.is_active() {
-                    self.set(rival.id, FactStatus::Superseded, fact.valid_from.or(Some(self.desk.now)));
+                    self.set(rival.id, FactStatus::Superseded, fact.valid_from.or(Some(self.desk.present())));
                 }
             }
             (ReviewDecision::Declined, Some(_)) => self.set(fact.id, FactStatus::Corrected, None),
@@ -291,7 +296,7 @@ impl<'a> DecisionBuilder<'a> {
             (ReviewDecision::Approved, None) => {}
             (ReviewDecision::Declined, None) => {
                 self.core.take(self.desk.predicates, fact);
-                self.set(fact.id, FactStatus::Superseded, Some(self.desk.now).max(fact.valid_from));
+                self.set(fact.id, FactStatus::Superseded, Some(self.desk.present()).max(fact.valid_from));
                 self.hold_on(fact);
             }
             (ReviewDecision::Edited { text }, None) => {
@@ -354,7 +359,7 @@ impl<'a> DecisionBuilder<'a> {
             self.drawn.push(DerivedChange::ItemsMerged { from: vec![fact.id], into: held.id });
             return;
         }
-        if !fact.is_active() && fact.valid_to.is_some_and(|to| to <= self.desk.now) {
+        if !fact.is_active() && fact.valid_to.is_some_and(|to| to <= self.desk.present()) {
             let (status, trust) = (Some(FactStatus::Superseded), Some(Trust::User));
             self.drawn.push(DerivedChange::FactChanged(FactChange { status, trust, ..FactChange::of(fact.id) }));
             return;
@@ -377,7 +382,7 @@ impl<'a> DecisionBuilder<'a> {
 
     /// True for a value that takes the place of another on a day ahead.
     pub(in crate::reconcile) fn is_ahead(&self, fact: &Fact) -> bool {
-        !fact.single && fact.valid_from > Some(self.desk.now) && self.desk.has_one(fact)
+        !fact.single && fact.valid_from > Some(self.desk.present()) && self.desk.has_one(fact)
     }
 
     /// The present value holds until a value ahead begins.

@@ -57,7 +57,7 @@ impl DecisionContext<'_> {
             let replaced = fact.single && now.get(place).is_some_and(|all| !all.is_empty());
             if !replaced && !stands(after, fact) {
                 work.core.take(predicates, fact);
-                work.set(fact.id, FactStatus::Superseded, Some(self.now));
+                work.set(fact.id, FactStatus::Superseded, Some(self.present()));
             }
         }
         for (place, held) in &now {

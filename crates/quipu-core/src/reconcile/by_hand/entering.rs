@@ -36,7 +36,7 @@ impl DecisionBuilder<'_> {
             links: like.links.clone(),
             ..self.by_hand(&candidate, name)
         };
-        fact.single &= like.single || candidate.valid_from <= Some(self.desk.now);
+        fact.single &= like.single || candidate.valid_from <= Some(self.desk.present());
         if let Some(held) = self.said_already(&fact.slot, object, like.id) {
             // A second fact would duplicate it.
             ends.into_iter().for_each(|id| self.set(id, FactStatus::Corrected, None));
@@ -44,7 +44,7 @@ impl DecisionBuilder<'_> {
             return self.accept(held);
         }
         self.keep_pin(like.id, fact.id);
-        let ends = if fact.valid_to.is_some_and(|end| end <= self.desk.now) {
+        let ends = if fact.valid_to.is_some_and(|end| end <= self.desk.present()) {
             // It is over, with the value that is right.
             fact.status = FactStatus::Superseded;
             let own = like.is_active() && !ends.contains(&like.id);

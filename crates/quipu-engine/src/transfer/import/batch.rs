@@ -4,22 +4,29 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use quipu_core::id::ItemId;
-use quipu_core::source::Source;
+use quipu_core::limit::ARTIFACTS_MAX;
+use quipu_core::source::{Artifact, Source};
 
 use super::draft::Draft;
 use super::fault::ParseStop;
 use super::report::Report;
-use super::{Batch, name};
+use super::{Batch, Zone, name};
 
 /// Receives batches and notices.
 pub(super) struct Sink<'a> {
     pub(super) report: &'a mut Report,
+    /// The zone of the speakers' clocks, by which the days are counted that they name.
+    timezone: Option<&'a Zone>,
     deliver: &'a mut dyn FnMut(Batch) -> ControlFlow<()>,
 }
 
 impl<'a> Sink<'a> {
     pub(super) fn new(report: &'a mut Report, deliver: &'a mut dyn FnMut(Batch) -> ControlFlow<()>) -> Self {
-        Self { report, deliver }
+        Self { report, timezone: None, deliver }
+    }
+
+    pub(super) fn in_timezone(self, timezone: Option<&'a Zone>) -> Self {
+        Self { timezone, ..self }
     }
 }
 
@@ -51,7 +58,7 @@ impl Filling {
     /// A repeated source is skipped; a native id that is reused for other content is kept. Both are reported.
     pub(super) fn push(&mut self, draft: Draft, sink: &mut Sink<'_>) {
         let place = draft.place.clone();
-        for source in draft.into_sources(sink.report) {
+        for mut source in draft.into_sources(sink.report) {
             if !self.ids.insert(source.id) {
                 sink.report.notice(&place, "the same was already there; the repetition was skipped");
                 sink.report.leave_out("repetitions", 1);
@@ -63,6 +70,10 @@ impl Filling {
                 let native = name::quote(native);
                 sink.report
                     .notice(&place, format!("the id {native} occurs twice with different content; both were kept"));
+            }
+            let offset = sink.timezone.zip(source.said_at).map(|(zone, at)| zone.offset(at));
+            if source.artifacts.len() < ARTIFACTS_MAX {
+                source.artifacts.extend(offset.map(Artifact::of_utc_offset));
             }
             self.sources.push(source);
         }

@@ -216,7 +216,7 @@ pub fn read_with<E>(
     report: &mut Report,
     each: &mut dyn FnMut(Batch) -> Result<(), E>,
 ) -> Result<(), ReadError<E>> {
-    delivered(report, each, &mut |sink| dispatch(format, input, name, options, sink))
+    delivered(report, options.timezone.as_ref(), each, &mut |sink| dispatch(format, input, name, options, sink))
 }
 
 /// As [`read_with`], for a document that a [`DocumentReader`](crate::ports::DocumentReader) has read. Without
@@ -230,7 +230,7 @@ pub fn read_document<E>(
     report: &mut Report,
     each: &mut dyn FnMut(Batch) -> Result<(), E>,
 ) -> Result<(), ReadError<E>> {
-    delivered(report, each, &mut |sink| {
+    delivered(report, None, each, &mut |sink| {
         document::read(document, name, own_words, sink)?;
         something(sink)
     })
@@ -239,6 +239,7 @@ pub fn read_document<E>(
 /// Runs a parser, and turns its outcome into the caller's.
 fn delivered<E>(
     report: &mut Report,
+    timezone: Option<&Zone>,
     each: &mut dyn FnMut(Batch) -> Result<(), E>,
     parse: &mut dyn FnMut(&mut Sink<'_>) -> Result<(), ParseStop>,
 ) -> Result<(), ReadError<E>> {
@@ -250,7 +251,7 @@ fn delivered<E>(
             ControlFlow::Break(())
         }
     };
-    let outcome = parse(&mut Sink::new(report, &mut deliver));
+    let outcome = parse(&mut Sink::new(report, &mut deliver).in_timezone(timezone));
     match (outcome, failed) {
         (Ok(()), _) => Ok(()),
         (Err(ParseStop::Fault(fault)), _) => Err(ReadError::Fault(fault.after(report.sources))),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::fmt::temporal::DateTimeParser;
-use jiff::tz::{TimeZone, TimeZoneDatabase};
+use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 use quipu_core::Refusal;
 
 use super::report::Report;
@@ -16,7 +16,7 @@ use super::{name, when};
 /// Options of reading. By default, local times are UTC, and the order of dates is inferred.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// Time zone of local times. Used by WhatsApp and Telegram.
+    /// Time zone of the speakers: of the local times of WhatsApp and Telegram, and of the days that any text names.
     pub timezone: Option<Zone>,
     /// Whether dates start with the day or the month. Used by WhatsApp.
     pub date_order: Option<DateOrder>,
@@ -37,6 +37,19 @@ pub(super) struct ChatFile<'a> {
 /// A time zone from the bundled database, so that it is the same on every machine.
 #[derive(Debug, Clone)]
 pub struct Zone(TimeZone);
+
+impl Zone {
+    /// Its UTC offset at a moment.
+    pub fn offset(&self, at: Timestamp) -> Offset {
+        self.0.to_offset(at)
+    }
+}
+
+impl From<Zone> for TimeZone {
+    fn from(zone: Zone) -> Self {
+        zone.0
+    }
+}
 
 impl FromStr for Zone {
     type Err = Refusal;

@@ -127,7 +127,7 @@ fn context(call: &Call<'_>, asked: ContextRequest) -> Result<Context, Fault> {
             max_tokens,
             at,
             intent: asked.intent,
-            now: call.time(asked.now, "now")?,
+            now: call.moment(asked.now, "now")?,
             tokenizer: asked.tokenizer,
             ..SessionContextOptions::of(session)
         };
@@ -139,7 +139,7 @@ fn context(call: &Call<'_>, asked: ContextRequest) -> Result<Context, Fault> {
         max_tokens,
         at,
         intent: asked.intent,
-        now: call.time(asked.now, "now")?,
+        now: call.moment(asked.now, "now")?,
         tokenizer: asked.tokenizer,
         ids: asked.ids,
         cite: asked.cite,

@@ -151,15 +151,15 @@ struct Recorded {
 fn turns(call: &Call<'_>, asked: Turns) -> Result<Recorded, Fault> {
     let Turns { messages, session_id, said_at, topic, wait } = asked;
     let said = messages.into_iter().map(|message| {
-        Ok(Utterance {
-            text: message.content,
+        let typed = message.said_at.or(said_at);
+        let said = Utterance {
             role: message.role.into(),
             author: message.name,
             session: session_id.clone(),
             topic: topic.clone(),
-            said_at: call.time(message.said_at.or(said_at), "said_at")?,
-            artifacts: Vec::new(),
-        })
+            ..Utterance::of_user(message.content)
+        };
+        call.said_at(said, typed)
     });
     record(call, &said.collect::<Result<Vec<_>, Fault>>()?, ItemKind::Turn, wait)
 }
@@ -171,8 +171,8 @@ fn session_turns(call: &Call<'_>, asked: SessionTurns) -> Result<Recorded, Fault
 }
 
 fn entry(call: &Call<'_>, asked: JournalEntry) -> Result<Recorded, Fault> {
-    let said_at = call.time(asked.said_at, "said_at")?;
-    let said = Utterance { topic: Some(asked.topic), said_at, ..Utterance::of_user(asked.text) };
+    let said = Utterance { topic: Some(asked.topic), ..Utterance::of_user(asked.text) };
+    let said = call.said_at(said, asked.said_at)?;
     record(call, &[said], ItemKind::Entry, asked.wait)
 }
 

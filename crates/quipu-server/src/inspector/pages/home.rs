@@ -52,13 +52,14 @@ fn row(desk: &PageContext<'_>, user: UserId) -> Row {
     let look = || -> Result<Row, Error> {
         let held = facts(desk.engine, &user, &FactOptions::default())?.len();
         let open = tasks(desk.engine, &user, None, false)?;
+        let now = desk.engine.local_now(&user)?;
         let heard = status(desk.engine, &user)?.said_between.map(|(_, last)| last);
         Ok(Row {
             base: base(&user),
             known: shown::many(held, "fact"),
             heard: heard.map(|last| format!("last heard {}", shown::day(last))).unwrap_or_default(),
             waiting: if desk.may(Scope::Review) { quipu_engine::waiting(desk.engine, &user)? } else { 0 },
-            overdue: open.iter().filter(|task| is_overdue(task, desk.now())).count(),
+            overdue: open.iter().filter(|task| is_overdue(task, now)).count(),
             fault: None,
             user: user.clone(),
         })

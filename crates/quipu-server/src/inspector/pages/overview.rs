@@ -173,7 +173,7 @@ fn new(all: &[FactShown]) -> Vec<NewRow> {
 
 /// Open tasks that are overdue or due soon, the earliest first.
 fn due(desk: &PageContext<'_>, user: &UserId) -> Result<(Vec<DueRow>, usize), Fault> {
-    let now = desk.now();
+    let now = desk.engine.local_now(user)?;
     let open = tasks(desk.engine, user, None, false)?;
     let mut dated: Vec<(Timestamp, _)> =
         open.iter().filter(|task| task.status.is_open()).filter_map(|task| Some((task.due?, task))).collect();

@@ -124,7 +124,7 @@ fn all(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Tasks and problems", "tasks")?;
     let all = desk.asked.get("all").is_some();
-    let now = desk.now();
+    let now = desk.engine.local_now(&user)?;
     let mut found = tasks(desk.engine, &user, None, all)?;
     // What is overdue comes first, then what is due; the rest stays in its order.
     found.sort_by_key(|task| {

@@ -41,7 +41,7 @@ pub(super) fn tools() -> Vec<Tool> {
 
 pub(super) fn when(call: &Call<'_>, text: Option<&str>, field: &str) -> Result<When> {
     let Some(text) = text else { return Ok(When::Now) };
-    let version = text.parse().and_then(|version: VersionExpression| version.at(call.engine.now()));
+    let version = text.parse().and_then(|version: VersionExpression| version.at(call.engine));
     version.map_err(|error| Error::Invalid(format!("{field}: {error}")))
 }
 

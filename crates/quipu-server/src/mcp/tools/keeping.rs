@@ -163,15 +163,8 @@ fn add(call: &Call<'_>, asked: Add) -> Result<Added> {
 }
 
 fn said(call: &Call<'_>, asked: &Add, words: String, role: Role, added: &mut Added) -> Result<()> {
-    let utterance = Utterance {
-        text: words,
-        role,
-        author: None,
-        session: asked.session_id.clone(),
-        topic: asked.topic.clone(),
-        said_at: call.engine.time_of(asked.said_at)?,
-        artifacts: Vec::new(),
-    };
+    let (session, topic) = (asked.session_id.clone(), asked.topic.clone());
+    let utterance = Utterance { role, session, topic, ..Utterance::of_user(words) }.at(call.engine, asked.said_at)?;
     let rationale = match role {
         Role::User => "an agent handed on the user's words",
         _ => "an agent's own words",

@@ -12,7 +12,7 @@ const LOG_BYTES_MAX: u64 = 1 << 20;
 
 /// Appends a line to `hooks/hook.log` in a data folder, or writes it to stderr if that fails.
 pub(super) fn line(folder: Option<&Path>, event: &str, what: &str) {
-    let now = SystemClock { fixed: None }.now();
+    let now = SystemClock::at(None).now();
     let line = format!("{now} {event}: {}\n", what.replace('\n', " "));
     let written = folder.is_some_and(|folder| append(&folder.join("hooks"), &line).is_ok());
     if !written {
