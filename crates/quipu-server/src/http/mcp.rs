@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Extension, Query, RawPathParams, Request, State};
-use axum::http::header::CONTENT_ENCODING;
-use axum::http::{Method, Uri};
-use axum::response::Response;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use axum::http::{Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use http_body_util::Full;
 use quipu_core::id::UserId;
@@ -20,7 +20,7 @@ use super::caller::{Caller, RequestContext};
 use super::fault::Fault;
 use super::pass;
 use crate::app::App;
-use crate::mcp::{McpCaller, Peer, SharedState, toolsets};
+use crate::mcp::{McpCaller, Peer, SharedState, toolsets, unreadable};
 
 type Speaking = StreamableHttpService<Peer, NeverSessionManager>;
 
@@ -85,6 +85,11 @@ async fn ask(
         Method::POST => pass::collect_up_to(&parts, body, bounds.api_body_bytes_max, bounds.body_within).await?,
         _ => Default::default(),
     };
+    let refused = (parts.method == Method::POST).then(|| unreadable::answer("the body", &body)).flatten();
+    if let Some(refused) = refused {
+        let status = if refused["id"].is_null() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+        return Ok((status, [(CONTENT_TYPE, "application/json")], refused.to_string()).into_response());
+    }
     let response = speaking.handle(Request::from_parts(parts, Full::new(body))).await;
     Ok(response.map(Body::new))
 }

@@ -4,17 +4,16 @@
 use std::io;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, duplex};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
+
+use super::unreadable;
 
 /// Bytes that may wait between the process and the protocol library.
 const WAITING_BYTES: usize = 64 << 10;
 /// Longest message, in bytes; as long as the protocol library takes.
 const MESSAGE_BYTES_MAX: u64 = 16 << 20;
-/// JSON-RPC code for a message that is no JSON.
-const PARSE_ERROR: i32 = -32700;
 
 /// The two ends for the protocol library, and a task that ends when everything has been written.
 pub(super) struct Lines {
@@ -50,19 +49,16 @@ where
         // Some programs begin what they write with a byte order mark.
         let mark: &[u8] = if std::mem::take(&mut is_first) { "\u{feff}".as_bytes() } else { b"" };
         let message = line.strip_prefix(mark).unwrap_or(&line).trim_ascii();
-        let why = match serde_json::from_slice::<Value>(message) {
+        let refused = match is_cut {
             _ if message.is_empty() || is_rest => None,
-            _ if is_cut => Some(format!("the line is longer than {MESSAGE_BYTES_MAX} bytes")),
-            Ok(_) => {
-                to.write_all(message).await?;
-                to.write_all(b"\n").await?;
-                None
-            }
-            Err(error) => Some(format!("the line is no JSON: {error}. A message is one line of JSON")),
+            true => Some(unreadable::too_long(MESSAGE_BYTES_MAX)),
+            false => unreadable::answer("the line", message),
         };
-        if let Some(message) = why {
-            let error = json!({"code": PARSE_ERROR, "message": message});
-            write(&output, json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string().as_bytes()).await?;
+        if let Some(refused) = refused {
+            write(&output, refused.to_string().as_bytes()).await?;
+        } else if !message.is_empty() && !is_rest {
+            to.write_all(message).await?;
+            to.write_all(b"\n").await?;
         }
         is_rest = is_cut;
         line.clear();
@@ -90,15 +86,17 @@ async fn write<O: AsyncWrite + Unpin>(output: &Mutex<O>, message: &[u8]) -> io::
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     #[tokio::test]
     async fn lines_that_are_no_json_are_answered_and_the_others_passed_on() {
         let (mut output, theirs) = duplex(WAITING_BYTES);
-        let mut lines = Lines::between(&b"\xef\xbb\xbf{\"id\": 1}\n\nnot json\n{\"id\":\n \"last\""[..], theirs);
+        let mut lines = Lines::between(&b"\xef\xbb\xbf{\"id\": 1}\n\nnot json\n{\"id\":\n {\"id\": 2}"[..], theirs);
         let mut passed = String::new();
         lines.input.read_to_string(&mut passed).await.unwrap();
-        assert_eq!(passed, "{\"id\": 1}\n\"last\"\n");
+        assert_eq!(passed, "{\"id\": 1}\n{\"id\": 2}\n");
         lines.output.write_all(b"{\"answer\": 1}\n").await.unwrap();
         drop(lines.output);
         lines.written.await.unwrap().unwrap();

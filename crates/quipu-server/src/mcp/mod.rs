@@ -14,6 +14,7 @@ mod said;
 mod stdio;
 mod tool;
 mod tools;
+pub(crate) mod unreadable;
 
 pub(crate) use call::SharedState;
 pub(crate) use guest::{McpCaller, toolsets};
