@@ -358,7 +358,26 @@ impl Engine {
     /// # Errors
     /// As for every reading operation.
     pub fn local_now(&self, user: &UserId) -> Result<Timestamp> {
-        Ok(self.open(user)?.read().memory.local(self.now()))
+        Ok(self.local(&self.open(user)?.read().memory, self.now()))
+    }
+
+    /// What a user's clock shows at a moment: by the offset of their newest message that has one, or that of the
+    /// engine's clock if the message has got it from there or there is none.
+    pub(crate) fn local(&self, memory: &Memory, at: Timestamp) -> Timestamp {
+        let own = memory.clock().filter(|(offset, said_at)| self.clock.utc_offset(*said_at) != Some(*offset));
+        let offset = own.map(|(offset, _)| offset).or_else(|| self.clock.utc_offset(at));
+        offset.map_or(at, |offset| quipu_core::calendar::local(at, offset))
+    }
+
+    /// The time that a time as typed means now on a user's clock: when something ended.
+    ///
+    /// # Errors
+    /// As [`time`](Self::time), and as for every reading operation.
+    pub fn time_for(&self, user: &UserId, typed: TimeExpression) -> Result<Timestamp> {
+        let now = self.now();
+        let ahead = self.local_now(user)?.as_second() - now.as_second();
+        let offset = Offset::from_seconds(i32::try_from(ahead).unwrap_or_default()).unwrap_or(Offset::UTC);
+        typed.shown(now, offset).map_err(Error::Invalid)
     }
 
     /// The moment that an optional time as typed means now on the user's clock: when something was said.
@@ -382,7 +401,10 @@ impl Engine {
     /// `Invalid` if it is outside of the years 1 to 9999.
     pub fn time(&self, typed: TimeExpression) -> Result<Timestamp> {
         let now = self.now();
-        typed.shown(now, self.utc_offset(now)).map_err(Error::Invalid)
+        let shown = typed.shown(now, self.utc_offset(now)).map_err(Error::Invalid)?;
+        // What was told just now is dated by its moment: west of Greenwich that is later than what the clock shows.
+        let is_moment = matches!(typed, TimeExpression::Now | TimeExpression::Minutes(_));
+        Ok(if is_moment { shown.max(typed.at(now).map_err(Error::Invalid)?) } else { shown })
     }
 
     /// As [`time`](Self::time), of an optional time.

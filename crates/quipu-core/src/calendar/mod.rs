@@ -39,12 +39,12 @@ pub fn read(text: &str) -> Option<Timestamp> {
     text.parse().ok().or_else(|| civil().map(|time| time.timestamp()))
 }
 
-/// The UTC offset a time was written with: `+02:00`. `None` for `Z`, which says that it is unknown (RFC 9557, section
-/// 2.2), and for times without one.
+/// The UTC offset a time was written with: `+02:00`. `None` for times without one, and for `Z`, which says that it is
+/// unknown (RFC 9557, section 2.2). So does `+00:00` here, which programs write for every time in UTC.
 pub fn offset_in(text: &str) -> Option<Offset> {
     let digits = text.trim();
-    let sign = digits.rfind(['+', '-']).filter(|&at| digits[..at].contains(':'))?;
-    offset_of(&digits[sign..])
+    let sign = digits.rfind(['+', '-']).filter(|&at| digits[..at].contains([':', 'T', 't', ' ']))?;
+    offset_of(&digits[sign..]).filter(|offset| *offset != Offset::UTC)
 }
 
 /// Parses an offset as [`offset_text`] writes it; the colon may be missing.

@@ -287,9 +287,7 @@ fn written(text: &str) -> Option<TimeExpression> {
     {
         return Some(TimeExpression::Day(DayExpression::Date(civil.date()), Some(civil.time())));
     }
-    let (time, offset) = (crate::calendar::read(text)?, crate::calendar::offset_in(text));
-    let is_whole = offset.is_some() || text.ends_with(['z', 'Z']);
-    is_whole.then_some(TimeExpression::Moment(time, offset))
+    Some(TimeExpression::Moment(crate::calendar::read(text)?, crate::calendar::offset_in(text)))
 }
 
 /// Times that are no days.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::window::{ModelClaim, ModelTask, RefusedOperation};
@@ -79,23 +79,6 @@ pub struct Extraction {
     /// Sentences that look like claims but were skipped, with the reason (a question, a hypothesis, a quotation, a joke
     /// …).
     pub passed_over: Vec<PassedOver>,
-}
-
-impl Extraction {
-    /// Keeps days ahead that are ahead by the speaker's clock (`local`, written as if it were UTC), but have begun in
-    /// UTC when they are told (`told`): "tomorrow", in the evening in Los Angeles. They begin right after they are
-    /// told, on the same day.
-    pub fn keep_ahead(&mut self, local: Timestamp, told: Timestamp) {
-        let soon = told.checked_add(SignedDuration::from_secs(1)).unwrap_or(told);
-        let keep =
-            |day: &mut Option<Timestamp>| *day = day.map(|day| if local < day && day <= told { soon } else { day });
-        let of_model = self.claims.iter_mut().map(|claim| &mut claim.candidate);
-        for fact in self.facts.iter_mut().chain(of_model) {
-            keep(&mut fact.valid_from);
-            keep(&mut fact.valid_to);
-        }
-        self.updates.iter_mut().for_each(|update| keep(&mut update.day));
-    }
 }
 
 /// Optional details supplied with a ready-made item.

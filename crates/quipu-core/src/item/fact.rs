@@ -13,6 +13,8 @@ use crate::id::ItemId;
 /// The qualifier for the precision of a fact's time where the time itself does not show it, and its value.
 pub(crate) const PRECISION: &str = "precision";
 pub(crate) const WEEK: &str = "week";
+const WEST_MAX: SignedDuration = SignedDuration::from_hours(12);
+const WEEK_LENGTH: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Type of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -155,13 +157,19 @@ impl Fact {
 
     /// True if it is a value that takes the place of another on a day after that was said.
     pub(crate) fn begins_after(&self, other: &Self) -> bool {
-        !self.single && self.valid_from > other.began().max(other.last_seen)
+        !self.single && self.latest_start() > other.began().max(other.last_seen)
     }
 
     /// True for a state that began, or begins, after it was said, and that does not hold the one value of its slot.
     pub(crate) fn was_ahead(&self) -> bool {
         let is_state = !matches!(self.fact_type, FactType::Event | FactType::Commitment);
-        is_state && !self.single && self.valid_from > self.first_seen
+        is_state && !self.single && self.latest_start() > self.first_seen
+    }
+
+    /// The latest moment at which the day of its start may begin: days have no zone, and one west of Greenwich begins
+    /// up to twelve hours after it does in UTC.
+    fn latest_start(&self) -> Option<Timestamp> {
+        self.valid_from.map(|from| from.checked_add(WEST_MAX).unwrap_or(from))
     }
 
     /// Start of validity, or else the time it was first said.
@@ -194,7 +202,11 @@ impl Fact {
     }
 
     fn is_past_plan(&self, now: Timestamp) -> bool {
-        self.fact_type == FactType::Commitment && self.valid_from.is_some_and(|from| last_moment(from) <= now)
+        let end = |from: Timestamp| match self.is_of_a_week() {
+            true => from.checked_add(WEEK_LENGTH).unwrap_or(from),
+            false => last_moment(from),
+        };
+        self.fact_type == FactType::Commitment && self.valid_from.is_some_and(|from| end(from) <= now)
     }
 
     /// True if only the week of its start is known: [`valid_from`](Self::valid_from) is the Monday.

@@ -118,13 +118,14 @@ impl DecisionDraft<'_> {
 
     /// Takes values whose last day is over out of the core document.
     fn end_due(&mut self) {
-        let (now, predicates) = (self.case.present(), self.case.predicates);
-        let is_one =
-            |name: &&str| predicates.get(name).cardinality == Cardinality::One && predicates.stands_in_core(name);
-        let slots = predicates.names().filter(is_one).map(|name| slot_name(USER, name, None));
-        let held = slots.flat_map(|slot| self.view.in_slot(&slot));
-        let is_over = |fact: &Fact| fact.is_active() && fact.valid_to.is_some_and(|end| end <= now);
-        for fact in held.filter(is_over).collect::<Vec<_>>() {
+        let (now, predicates, items) = (self.case.present(), self.case.predicates, self.view.items());
+        let slots = predicates.names().filter(|name| predicates.stands_in_core(name));
+        let held = slots.flat_map(|name| items.in_slot(&slot_name(USER, name, None)).collect::<Vec<_>>());
+        let is_over = |fact: &&Fact| fact.is_active() && fact.valid_to.is_some_and(|end| end <= now);
+        for fact in held.filter(is_over).cloned().collect::<Vec<_>>() {
+            if self.view.fact(fact.id).is_none_or(|fact| !fact.is_active()) {
+                continue;
+            }
             self.core.take(predicates, &fact);
             let (status, valid_to) = (Some(FactStatus::Superseded), fact.valid_to);
             self.draw(DerivedChange::FactChanged(FactChange { status, valid_to, ..FactChange::of(fact.id) }));

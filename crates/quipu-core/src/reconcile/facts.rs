@@ -280,7 +280,13 @@ impl DecisionDraft<'_> {
             self.draw(DerivedChange::FactChanged(FactChange { valid_to, ..FactChange::of(current.id) }));
         }
         self.report.ended.push(outcome(current, "held until now"));
+        let is_undated = fact.valid_from.is_none();
         self.assert(fact, Vec::new(), false, "new value");
+        if is_undated && self.case.moment() != self.case.reading.said_at {
+            // Its end would be the moment in UTC, and not the day of the speaker.
+            let valid_to = Some(self.case.said_at()).max(current.valid_from);
+            self.draw(DerivedChange::FactChanged(FactChange { valid_to, ..FactChange::of(current.id) }));
+        }
     }
 
     /// Handles a value of a many-valued predicate.

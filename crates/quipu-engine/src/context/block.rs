@@ -208,7 +208,7 @@ impl PackParts {
     ) -> Self {
         let FoundIn { sight, report, plan, drawn } = found;
         let memory = sight.memory;
-        let now = memory.local(now);
+        let now = engine.local(memory, now);
         let decision = &report.decision;
         let known = RequestFacts {
             intent: plan.intent,

@@ -158,7 +158,7 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
                 assistant: short(&one.assistant_summary, one.raw || one.unsummarized),
             })
             .collect();
-        let always = stable_part::always(memory, &engine.predicates, memory.local(now));
+        let always = stable_part::always(memory, &engine.predicates, engine.local(memory, now));
         Ok((memory.seq(), always, base_truth, log, state))
     })?;
     before_slow_call("the tokenizer");
@@ -195,7 +195,7 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
         block::without(engine, user, &asked, &whole.collect()).map(|(pack, _)| pack)
     });
     // Without room for what is recalled, what must never be forgotten is shown all the same.
-    let recalled = recalled.transpose()?.or((binding.tokens > 0).then_some(binding));
+    let recalled = recalled.transpose()?.or((1..=made.left).contains(&binding.tokens).then_some(binding));
     // If recalled items need less than was reserved, older turns get the rest.
     let needed = recalled.as_ref().map_or(0, |pack| pack.tokens);
     if !made.omitted_turns.is_empty() && needed < made.left {

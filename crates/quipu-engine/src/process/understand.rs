@@ -3,7 +3,6 @@
 //! The source is durable before. Each extraction has its own events, so that it can be reverted without the source and
 //! repeated.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -263,12 +262,7 @@ pub(crate) fn decide(
         shown: &shown,
         nearest: &|candidate| novelty::nearest(engine, values, memory, candidate),
     };
-    let mut found = Cow::Borrowed(found);
-    let clocks = held.source.local_time().zip(held.source.said_at);
-    if let Some((local, told)) = clocks.filter(|(local, told)| local < told) {
-        found.to_mut().keep_ahead(local, told);
-    }
-    reconcile::decide(&case, &found, &mut |kind| engine.new_item_id(kind))
+    reconcile::decide(&case, found, &mut |kind| engine.new_item_id(kind))
 }
 
 fn draft(reader: &str, held: &HeldSource, cause: &Cause, changes: Vec<Change>) -> Draft {

@@ -295,7 +295,7 @@ fn fill_fact(memory: &Memory, answer: &mut Answer, fact: &Fact) {
 /// Statements read from a source that no longer hold, although its text states them.
 pub(crate) fn outdated(sight: &ReadView<'_>, plan: &QueryPlan, source: ItemId) -> Vec<(ItemId, String)> {
     let items = sight.memory.items();
-    let said_at = sight.memory.get(source).and_then(|held| held.source.said_at);
+    let said_at = sight.memory.get(source).and_then(|held| held.source.local_time());
     // The words that ended a statement are evidence of it too, and do not state it.
     let is_end = |fact: &Fact| {
         let replacement = fact.superseded_by.and_then(|by| items.fact(by));

@@ -94,7 +94,7 @@ pub fn facts(engine: &Engine, user: &UserId, options: &FactOptions) -> Result<Ve
         (options.all || (counts && !memory.items().is_hidden(fact.id))) && subject && predicate
     };
     seen(&open, options.at, |memory| {
-        let present = memory.local(now);
+        let present = engine.local(memory, now);
         let mut found: Vec<FactShown> = memory
             .items()
             .facts()

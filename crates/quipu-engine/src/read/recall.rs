@@ -346,11 +346,12 @@ fn plan(engine: &Engine, sight: &ReadView<'_>, options: &RecallOptions) -> Resul
     let sessions = options.session.iter().map(|name| name.as_str().into()).collect();
     let filter = Filter { sessions, kinds: options.kinds.clone() };
     let (text, now) = (options.query.clone(), options.now.unwrap_or_else(|| engine.clock.now()));
-    let now = Some(sight.memory.local(now));
+    let now = Some(engine.local(sight.memory, now));
     let ranked = if engine.optional.reranker.is_some() { limit::RERANKED } else { 0 };
     let query =
         Query { text, k: options.k.max(ranked), now, filter, validity: options.validity, intent: options.intent };
-    Ok(QueryPlan::new(sight.index, query)?.grounded(sight.memory, sight.index, sight.derived))
+    let plan = QueryPlan::new(sight.index, query)?.grounded(sight.memory, sight.index, sight.derived);
+    Ok(if options.at == When::Now { plan.in_the_present() } else { plan })
 }
 
 /// Decides whether the hits answer the question, by probability and by properties of the best hit.

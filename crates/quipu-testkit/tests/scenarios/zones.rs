@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use quipu_core::id::ItemKind;
 use quipu_engine::ports::Extractor;
 use quipu_engine::versions::When;
 use quipu_engine::{
-    ContextOptions, Engine, FactOptions, RecallOptions, RememberOptions, Utterance, context, facts, get, rebuild,
-    recall, remember, reword, tasks,
+    ContextOptions, Engine, FactOptions, RecallOptions, RememberOptions, Utterance, close_fact, context, facts, get,
+    rebuild, recall, remember, reword, status, tasks,
 };
 use quipu_models::RuleExtractor;
 use quipu_testkit::{FixedClock, MemoryStore, TestEngine};
@@ -148,4 +149,56 @@ fn an_offset_is_kept_and_is_no_part_of_what_was_said() {
         item.artifacts.iter().map(|one| (one.kind.as_str(), one.name.as_deref(), one.text.as_str())).collect();
     assert_eq!(kept, [("utc_offset", Some("-08:00"), "")]);
     assert!(rebuild(&engine, &me(), &mut |_| {}).unwrap().identical);
+}
+
+#[test]
+fn a_plan_of_a_week_is_listed_until_the_week_is_over() {
+    for (now, is_listed) in
+        [("2025-12-09T12:00:00Z", true), ("2025-12-14T23:00:00Z", true), ("2025-12-15T01:00:00Z", false)]
+    {
+        let (engine, _) = engine_at(now);
+        say(&engine, "2025-12-05T12:00:00Z", "I'm going to Rome next week.");
+        let plans = held(&engine, "plans");
+        assert_eq!(!plans.is_empty(), is_listed, "{now}: {plans:?}");
+    }
+}
+
+#[test]
+fn an_end_is_on_the_day_of_the_speaker() {
+    let ends = |engine: &Engine, object: &str| {
+        let all = facts(engine, &me(), &FactOptions { all: true, ..FactOptions::default() }).unwrap();
+        let fact = all.into_iter().find(|shown| shown.fact.object == object).unwrap().fact;
+        fact.valid_to.map(|end| end.strftime("%Y-%m-%d").to_string())
+    };
+    let today = Some("2025-12-01".to_owned());
+    let (engine, _) = engine_at("2025-12-01T18:36:00-08:00");
+    say(&engine, "2025-11-10T12:00:00-08:00", "I work at Acme.");
+    say(&engine, "2025-12-01T18:35:00-08:00", "I work at Globex now.");
+    assert_eq!(ends(&engine, "Acme"), today);
+    assert!(first_answer(&engine, "Where do I work?").contains("Globex"));
+    let (engine, _) = engine_at("2025-12-01T18:36:00-08:00");
+    say(&engine, "2025-12-01T18:35:00-08:00", "I work at Acme until today.");
+    assert_eq!(ends(&engine, "Acme"), today);
+    // and what is closed now has ended
+    let (engine, _) = engine_at("2025-12-01T18:36:00-08:00");
+    say(&engine, "2025-11-10T12:00:00-08:00", "I work at Acme.");
+    let fact = facts(&engine, &me(), &FactOptions::default()).unwrap()[0].fact.id;
+    let now = engine.time_for(&me(), "now".parse().unwrap()).unwrap();
+    close_fact(&engine, &me(), &fact.to_string(), now).unwrap();
+    assert_eq!((ends(&engine, "Acme"), held(&engine, "works_at")), (today, Vec::new()));
+}
+
+#[test]
+fn an_earlier_version_is_not_judged_by_what_ended_since() {
+    let (engine, clock) = engine_at("2025-12-01T12:00:00Z");
+    say(&engine, "2025-12-01T12:00:00Z", "I work at Acme until 10 December.");
+    let version = status(&engine, &me()).unwrap().version;
+    clock.put(at("2025-12-20T12:00:00Z").as_microsecond());
+    let ask = |at: When| {
+        let asked = RecallOptions { at, ..RecallOptions::of("Where do I work?") };
+        recall(&engine, &me(), &asked).unwrap().hits.into_iter().any(|hit| hit.id.kind == ItemKind::Fact)
+    };
+    assert_eq!((ask(When::Seq(version)), ask(When::Now)), (true, false));
+    let pack = context(&engine, &me(), &ContextOptions::of("Where do I work?")).unwrap();
+    assert!(!pack.text.contains("/work/employer") && !pack.stable.contains("Acme"), "{}", pack.text);
 }

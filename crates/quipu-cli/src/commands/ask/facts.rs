@@ -35,7 +35,7 @@ pub(crate) fn facts(context: &CommandContext<'_>, args: &FactsArgs, at: Option<W
         predicate: args.predicate.clone(),
     };
     let found = quipu_engine::facts(&context.engine, &context.user, &options)?;
-    let (form, now) = (context.printer.form(), context.engine.now());
+    let (form, now) = (context.printer.form(), context.engine.local_now(&context.user)?);
     let lines = |found: &Vec<FactShown>| render::list(found, "no facts", |one| fact(one, now));
     context.printer.report(&found, |found| if form == Form::Table { table(found) } else { lines(found) })
 }

@@ -57,7 +57,7 @@ pub(super) fn retract(context: &CommandContext<'_>, args: &RetractArgs) -> Resul
 }
 
 pub(super) fn close(context: &CommandContext<'_>, args: &CloseArgs) -> Result<()> {
-    let valid_to = context.engine.time(args.valid_to)?;
+    let valid_to = context.engine.time_for(&context.user, args.valid_to)?;
     let receipt = quipu_engine::close_fact(&context.engine, &context.user, &args.id, valid_to)?;
     context.print_changes(&receipt)
 }

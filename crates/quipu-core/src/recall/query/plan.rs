@@ -68,6 +68,8 @@ pub struct QueryPlan {
     pub text: String,
     /// Reference time of "today".
     pub now: Option<Timestamp>,
+    /// The time by which facts must not have ended; `None` for an earlier version of a memory.
+    present: Option<Timestamp>,
     /// True if it asks for a time.
     pub asks_when: bool,
     /// What its form asks for.
@@ -124,9 +126,20 @@ impl QueryPlan {
     /// Returns true if an item may be shown: see [`Validity::admits`]. What has ended, though nothing took its place,
     /// is no answer about the present.
     pub fn admits(&self, items: &Items, id: ItemId) -> bool {
-        let ended = |fact: &Fact| fact.is_active() && fact.valid_to.is_some_and(|end| Some(end) <= self.now);
-        let is_over = || self.validity == Validity::Now(None) && items.fact(id).is_some_and(ended);
-        self.validity.admits(items, id) && !is_over()
+        self.validity.admits(items, id) && !items.fact(id).is_some_and(|fact| self.is_over(fact))
+    }
+
+    /// Returns true if a fact has ended, though nothing took its place, and the question is about the present.
+    pub(in crate::recall) fn is_over(&self, fact: &Fact) -> bool {
+        let asks = self.validity == Validity::Now(None) && !self.asks_when;
+        let ended = |now| fact.is_active() && fact.valid_to.is_some_and(|end| end <= now);
+        asks && self.present.is_some_and(ended)
+    }
+
+    /// The plan for the present of a memory, and not for an earlier version of it: what has ended by now is no answer.
+    #[must_use]
+    pub fn in_the_present(self) -> Self {
+        Self { present: self.now, ..self }
     }
 
     /// Returns true if it asks for open tasks, goals or problems.
@@ -193,6 +206,7 @@ impl QueryPlan {
             asks_when: when::asks_when(&words),
             form: QuestionForm::of(&query.text),
             now: query.now,
+            present: None,
             first_person_text: first_person(&query.text, &words, &said_of(&words, &mentions), today),
             speaks: only,
             about,

@@ -85,7 +85,17 @@ pub fn core_fields(memory: &Memory, plan: &QueryPlan) -> Vec<CoreField> {
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     let field =
         |(score, path, value): (f32, &String, &Value)| CoreField { path: path.clone(), value: value.clone(), score };
-    found.into_iter().take(FIELDS_MAX).map(field).collect()
+    let mut fields: Vec<CoreField> = found.into_iter().take(FIELDS_MAX).map(field).collect();
+    if !fields.is_empty() {
+        // The document learns only with the next source that a value's last day is over.
+        let written = memory.items().facts().filter_map(|fact| Some((fact.core_path.as_deref()?, fact)));
+        let over: Vec<(&str, &Fact)> = written.filter(|(_, fact)| plan.is_over(fact)).collect();
+        let says = |field: &CoreField, fact: &Fact| {
+            field.value.as_str().is_some_and(|value| normal(value).contains(&normal(&fact.object)))
+        };
+        fields.retain(|field| !over.iter().any(|(place, fact)| is_at(&field.path, place) && says(field, fact)));
+    }
+    fields
 }
 
 /// Core document path of each predicate's facts, with the terms of the predicate.

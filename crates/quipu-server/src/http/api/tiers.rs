@@ -272,7 +272,9 @@ struct Close {
 
 fn close(call: &Call<'_>, asked: Close) -> Result<Receipt, Fault> {
     let user = call.own_user(asked.user_id.as_deref())?;
-    let valid_to =
-        call.engine.time(asked.valid_to).map_err(|error| Fault::invalid(error.to_string()).at("valid_to"))?;
+    let valid_to = call
+        .engine
+        .time_for(&user, asked.valid_to)
+        .map_err(|error| Fault::invalid(error.to_string()).at("valid_to"))?;
     call.writing(&user, |memory| close_fact(call.engine, memory, &asked.fact_id, valid_to))
 }

@@ -324,7 +324,8 @@ fn edited(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let found = look(desk.engine, &user, &id, When::Now)?;
     let fact: Fact = serde_json::from_value(found.item).map_err(|_| Fault::invalid(format!("{id} is not a fact")))?;
     if !fact.single {
-        close_fact(desk.engine, &user, &id, desk.engine.time_of(since)?.unwrap_or_else(|| desk.now()))?;
+        let until = desk.engine.time_for(&user, since.unwrap_or(TimeExpression::Now))?;
+        close_fact(desk.engine, &user, &id, until)?;
     }
     let fact = FactIn {
         subject: Some(fact.subject),
