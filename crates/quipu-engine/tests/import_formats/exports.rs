@@ -157,11 +157,16 @@ fn whatsapp_from_ios_with_a_time_zone() {
         r##"
 [notes]
 notes | - | user Noa | 2026-03-28T23:58:10Z | 2026-03-28T23:58:10#2 | "Who waters on Sunday?\nI am away,\n- sorry - until Monday"
+  + utc_offset +00:00 ""
 notes | - | user Óscar | 2026-03-29T02:30:00Z | 2026-03-29T03:30:00#1 | "Me. Same as last time: at eight."
+  + utc_offset +01:00 ""
 notes | - | user Noa | 2026-03-29T02:30:00Z | 2026-03-29T03:30:00#2 | ""
   + image 00000004-PHOTO-2026-03-29.jpg ""
+  + utc_offset +01:00 ""
 notes | - | user Noa | 2026-03-29T08:00:00Z | 2026-03-29T09:00:00#1 | "ok"
+  + utc_offset +01:00 ""
 notes | - | user Noa | 2026-03-29T08:00:00Z | 2026-03-29T09:00:00#2 | "ok"
+  + utc_offset +01:00 ""
 - 1 lines of the system
 - 1 media that the export does not hold
 "##,
