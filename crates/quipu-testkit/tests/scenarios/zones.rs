@@ -65,7 +65,7 @@ fn tomorrow_is_the_day_after_that_of_the_speaker() {
 
 #[test]
 fn a_day_that_the_user_has_reached_has_begun() {
-    let (engine, _) = engine_at("2025-12-02T08:00:00+09:00");
+    let (engine, clock) = engine_at("2025-12-02T08:00:00+09:00");
     say(&engine, "2025-11-20T12:00:00+09:00", "I work at Nikon.");
     say(&engine, "2025-12-02T07:59:00+09:00", "I started at Canon today.");
     assert_eq!(held(&engine, "works_at"), [("Canon".to_owned(), "2025-12-02".to_owned())]);
@@ -73,6 +73,7 @@ fn a_day_that_the_user_has_reached_has_begun() {
     // and an edit by hand is older than what is said after it
     let fact = facts(&engine, &me(), &FactOptions::default()).unwrap()[0].fact.id;
     reword(&engine, &me(), &fact.to_string(), "User works at Ricoh").unwrap();
+    clock.put(at("2025-12-02T08:10:00+09:00").as_microsecond());
     say(&engine, "2025-12-02T08:10:00+09:00", "I work at Olympus now.");
     let jobs = held(&engine, "works_at");
     assert_eq!(jobs.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["Olympus"]);

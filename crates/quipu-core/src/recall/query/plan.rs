@@ -40,8 +40,7 @@ pub struct Query {
     pub text: String,
     /// Maximum number of items to return.
     pub k: usize,
-    /// What the asker's clock shows, as if it were UTC: the reference time of "today" and "yesterday"; without it they
-    /// are ordinary words.
+    /// What the asker's clock shows, as if it were UTC: the time of "today"; without it "today" is an ordinary word.
     pub now: Option<Timestamp>,
     /// Restriction of the results.
     pub filter: Filter,
@@ -68,7 +67,7 @@ pub struct QueryPlan {
     pub text: String,
     /// Reference time of "today".
     pub now: Option<Timestamp>,
-    /// The time by which facts must not have ended; `None` for an earlier version of a memory.
+    /// The time at which facts must not be over; `None` for an earlier version.
     present: Option<Timestamp>,
     /// True if it asks for a time.
     pub asks_when: bool,
@@ -123,20 +122,18 @@ impl QueryPlan {
         self.language == Language::English
     }
 
-    /// Returns true if an item may be shown: see [`Validity::admits`]. What has ended, though nothing took its place,
-    /// is no answer about the present.
+    /// Returns true if an item may be shown: see [`Validity::admits`]. What has ended is no answer about the present.
     pub fn admits(&self, items: &Items, id: ItemId) -> bool {
         self.validity.admits(items, id) && !items.fact(id).is_some_and(|fact| self.is_over(fact))
     }
 
     /// Returns true if a fact has ended, though nothing took its place, and the question is about the present.
     pub(in crate::recall) fn is_over(&self, fact: &Fact) -> bool {
-        let asks = self.validity == Validity::Now(None) && !self.asks_when;
-        let ended = |now| fact.is_active() && fact.valid_to.is_some_and(|end| end <= now);
-        asks && self.present.is_some_and(ended)
+        let now = self.present.filter(|_| self.validity == Validity::Now(None) && !self.asks_when);
+        fact.is_active() && now.zip(fact.valid_to).is_some_and(|(now, end)| end <= now)
     }
 
-    /// The plan for the present of a memory, and not for an earlier version of it: what has ended by now is no answer.
+    /// The plan for the present of a memory, and not for an earlier version: what has ended by now is no answer.
     #[must_use]
     pub fn in_the_present(self) -> Self {
         Self { present: self.now, ..self }

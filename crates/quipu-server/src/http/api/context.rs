@@ -1,5 +1,6 @@
 //! The block of memory for a prompt.
 
+use jiff::Timestamp;
 use quipu_core::calendar::TimeExpression;
 use quipu_core::id::{ItemId, Seq};
 use quipu_core::pack::{self, PackLine, Packed, RequestNeed};
@@ -112,6 +113,11 @@ struct PackShown {
     degraded: Option<String>,
 }
 
+/// The moment at which something is asked, by an optional time as typed.
+fn moment(call: &Call<'_>, typed: Option<TimeExpression>) -> Result<Option<Timestamp>, Fault> {
+    call.engine.moment_of(typed).map_err(|error| Fault::invalid(error.to_string()).at("now"))
+}
+
 fn context(call: &Call<'_>, asked: ContextRequest) -> Result<Context, Fault> {
     let user = call.user()?;
     let asks = |message: &&Message| message.role == "user" && !message.content.trim().is_empty();
@@ -127,7 +133,7 @@ fn context(call: &Call<'_>, asked: ContextRequest) -> Result<Context, Fault> {
             max_tokens,
             at,
             intent: asked.intent,
-            now: call.moment(asked.now, "now")?,
+            now: moment(call, asked.now)?,
             tokenizer: asked.tokenizer,
             ..SessionContextOptions::of(session)
         };
@@ -139,7 +145,7 @@ fn context(call: &Call<'_>, asked: ContextRequest) -> Result<Context, Fault> {
         max_tokens,
         at,
         intent: asked.intent,
-        now: call.moment(asked.now, "now")?,
+        now: moment(call, asked.now)?,
         tokenizer: asked.tokenizer,
         ids: asked.ids,
         cite: asked.cite,

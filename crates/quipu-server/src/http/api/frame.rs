@@ -17,7 +17,7 @@ use quipu_core::id::{Seq, UserId};
 use quipu_core::limit;
 use quipu_engine::ports::Scope;
 use quipu_engine::versions::{self, VersionExpression, When};
-use quipu_engine::{Announced, Engine, EntryPoint, Error, Freshness, MemoryRef, Utterance};
+use quipu_engine::{Announced, Engine, EntryPoint, Error, Freshness, MemoryRef};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -366,16 +366,6 @@ impl Call<'_> {
         let Some(text) = text else { return Ok(When::Now) };
         let version = parsed::<VersionExpression>(text, param)?.at(self.engine);
         version.map_err(|error| Fault::invalid(error.to_string()).at(param))
-    }
-
-    /// The moment at which something is asked, by an optional time as typed.
-    pub(super) fn moment(&self, typed: Option<TimeExpression>, param: &str) -> Result<Option<Timestamp>, Fault> {
-        self.engine.moment_of(typed).map_err(|error| Fault::invalid(error.to_string()).at(param))
-    }
-
-    /// A message as said at an optional time as typed.
-    pub(super) fn said_at(&self, said: Utterance, typed: Option<TimeExpression>) -> Result<Utterance, Fault> {
-        said.at(self.engine, typed).map_err(|error| Fault::invalid(error.to_string()).at("said_at"))
     }
 
     /// The time that an optional time as typed means now, with days as they are stored: when something holds.

@@ -159,9 +159,14 @@ fn turns(call: &Call<'_>, asked: Turns) -> Result<Recorded, Fault> {
             topic: topic.clone(),
             ..Utterance::of_user(message.content)
         };
-        call.said_at(said, typed)
+        said_at_time(call, said, typed)
     });
     record(call, &said.collect::<Result<Vec<_>, Fault>>()?, ItemKind::Turn, wait)
+}
+
+/// A message as said at an optional time as typed.
+fn said_at_time(call: &Call<'_>, said: Utterance, typed: Option<TimeExpression>) -> Result<Utterance, Fault> {
+    said.at(call.engine, typed).map_err(|error| Fault::invalid(error.to_string()).at("said_at"))
 }
 
 fn session_turns(call: &Call<'_>, asked: SessionTurns) -> Result<Recorded, Fault> {
@@ -172,7 +177,7 @@ fn session_turns(call: &Call<'_>, asked: SessionTurns) -> Result<Recorded, Fault
 
 fn entry(call: &Call<'_>, asked: JournalEntry) -> Result<Recorded, Fault> {
     let said = Utterance { topic: Some(asked.topic), ..Utterance::of_user(asked.text) };
-    let said = call.said_at(said, asked.said_at)?;
+    let said = said_at_time(call, said, asked.said_at)?;
     record(call, &[said], ItemKind::Entry, asked.wait)
 }
 
