@@ -361,12 +361,16 @@ impl Engine {
         Ok(self.local(&self.open(user)?.read().memory, self.now()))
     }
 
-    /// What a user's clock shows at a moment: by the offset of their newest message that has one, or that of the
-    /// engine's clock if the message has got it from there or there is none.
+    /// What a user's clock shows at a moment.
     pub(crate) fn local(&self, memory: &Memory, at: Timestamp) -> Timestamp {
+        quipu_core::calendar::local(at, self.offset_of(memory, at))
+    }
+
+    /// The UTC offset of a user's clock at a moment: that of their latest message that has one, or of the engine's
+    /// clock if the message has got it from there or there is none.
+    fn offset_of(&self, memory: &Memory, at: Timestamp) -> Offset {
         let own = memory.clock().filter(|(offset, said_at)| self.clock.utc_offset(*said_at) != Some(*offset));
-        let offset = own.map(|(offset, _)| offset).or_else(|| self.clock.utc_offset(at));
-        offset.map_or(at, |offset| quipu_core::calendar::local(at, offset))
+        own.map_or_else(|| self.utc_offset(at), |(offset, _)| offset)
     }
 
     /// The time that a time as typed means now on a user's clock: when something ended.
@@ -375,8 +379,7 @@ impl Engine {
     /// As [`time`](Self::time), and as for every reading operation.
     pub fn time_for(&self, user: &UserId, typed: TimeExpression) -> Result<Timestamp> {
         let now = self.now();
-        let ahead = self.local_now(user)?.as_second() - now.as_second();
-        let offset = Offset::from_seconds(i32::try_from(ahead).unwrap_or_default()).unwrap_or(Offset::UTC);
+        let offset = self.offset_of(&self.open(user)?.read().memory, now);
         typed.shown(now, offset).map_err(Error::Invalid)
     }
 

@@ -1,6 +1,8 @@
 //! The calendar: times as they are stored (UTC, to the microsecond), and the dates, intervals and times that people name in
 //! English. What the extraction rules of a language say of time is in their files (`extract/rules`).
 
+use jiff::fmt::strtime::BrokenDownTime;
+use jiff::fmt::temporal::Pieces;
 use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 
@@ -42,31 +44,21 @@ pub fn read(text: &str) -> Option<Timestamp> {
 /// The UTC offset a time was written with: `+02:00`. `None` for times without one, and for `Z`, which says that it is
 /// unknown (RFC 9557, section 2.2). So does `+00:00` here, which programs write for every time in UTC.
 pub fn offset_in(text: &str) -> Option<Offset> {
-    let digits = text.trim();
-    let sign = digits.rfind(['+', '-']).filter(|&at| digits[..at].contains([':', 'T', 't', ' ']))?;
-    offset_of(&digits[sign..]).filter(|offset| *offset != Offset::UTC)
+    let offset = Pieces::parse(text.trim()).ok()?.to_numeric_offset();
+    offset.filter(|offset| *offset != Offset::UTC)
 }
 
-/// Parses an offset as [`offset_text`] writes it; the colon may be missing.
+/// How an offset is written: `-08:00`.
+const OFFSET_FORM: &str = "%:z";
+
+/// Parses an offset as [`offset_text`] writes it.
 pub(crate) fn offset_of(text: &str) -> Option<Offset> {
-    let (sign, digits) = match text.split_at_checked(1)? {
-        ("+", digits) => (1, digits),
-        ("-", digits) => (-1, digits),
-        _ => return None,
-    };
-    let (hours, minutes) = digits.split_once(':').or_else(|| digits.split_at_checked(2))?;
-    let number = |digits: &str, most: i32| {
-        let is_number = digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_digit());
-        digits.parse::<i32>().ok().filter(|number| is_number && *number <= most)
-    };
-    let minutes = if minutes.is_empty() { 0 } else { number(minutes, 59)? };
-    Offset::from_seconds(sign * (number(hours, 23)? * 3600 + minutes * 60)).ok()
+    BrokenDownTime::parse(OFFSET_FORM, text).ok()?.offset()
 }
 
-/// An offset as text: `-08:00`. Seconds, which no zone of today has, are left out.
+/// An offset as text.
 pub(crate) fn offset_text(offset: Offset) -> String {
-    let (sign, minutes) = (if offset.seconds() < 0 { '-' } else { '+' }, offset.seconds().unsigned_abs() / 60);
-    format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+    Timestamp::UNIX_EPOCH.to_zoned(offset.to_time_zone()).strftime(OFFSET_FORM).to_string()
 }
 
 /// What a clock with this UTC offset shows at a moment, written as if it were UTC.

@@ -32,8 +32,8 @@ pub const RELATIVE_TIME_PATTERN: &str = concat!(
 /// A parsed time. One that is relative, such as `yesterday`, is resolved against the current time with
 /// [`TimeExpression::at`].
 ///
-/// Without an offset everything is in UTC, except with [`TimeExpression::moment`]. A day means its first moment; days,
-/// weeks, months and years are counted in whole days; a week begins on Monday.
+/// Days and times without an offset are in UTC with `at`, and on somebody's clock with the other functions. A day means
+/// its first moment; days, weeks, months and years are counted in whole days; a week begins on Monday.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeExpression {
     /// The current time.
@@ -78,19 +78,6 @@ impl TimeExpression {
         time.filter(|time| (1..=9999).contains(&time.to_zoned(TimeZone::UTC).year())).ok_or_else(far)
     }
 
-    /// Its last moment: the end of the day if it names a day, else the same as [`TimeExpression::at`].
-    ///
-    /// # Errors
-    /// As [`TimeExpression::at`].
-    pub fn end(&self, now: Timestamp) -> Result<Timestamp, String> {
-        match *self {
-            Self::Day(day, None) => Self::Day(day, Some(Time::MAX)).at(now),
-            _ => self.at(now),
-        }
-    }
-}
-
-impl TimeExpression {
     /// The moment it means for someone whose clock has this UTC offset at a moment: `yesterday 14:00` is 14:00 on their
     /// clock.
     ///
@@ -104,7 +91,7 @@ impl TimeExpression {
         Ok(local(shown, -offset(near)))
     }
 
-    /// As [`TimeExpression::moment`], but its last moment if it names a day.
+    /// As [`TimeExpression::moment`], but the end of the day if it names one.
     ///
     /// # Errors
     /// As [`TimeExpression::at`].
@@ -281,13 +268,15 @@ fn written(text: &str) -> Option<TimeExpression> {
     {
         return Some(TimeExpression::Day(DayExpression::Date(date), None));
     }
-    if let Ok(civil) = text.parse::<DateTime>()
-        && text.parse::<Timestamp>().is_err()
-        && !text.contains('[')
-    {
-        return Some(TimeExpression::Day(DayExpression::Date(civil.date()), Some(civil.time())));
+    // Zone names need a time zone database, which Quipu does not include.
+    if text.contains('[') {
+        return None;
     }
-    Some(TimeExpression::Moment(crate::calendar::read(text)?, crate::calendar::offset_in(text)))
+    if let Ok(time) = text.parse() {
+        return Some(TimeExpression::Moment(time, crate::calendar::offset_in(text)));
+    }
+    let civil: DateTime = text.parse().ok()?;
+    Some(TimeExpression::Day(DayExpression::Date(civil.date()), Some(civil.time())))
 }
 
 /// Times that are no days.

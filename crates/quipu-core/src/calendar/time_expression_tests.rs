@@ -103,7 +103,12 @@ fn ambiguous_times_are_refused_with_a_way_out() {
 #[test]
 fn a_day_ends_with_its_last_moment() {
     let now: Timestamp = NOW.parse().unwrap_or_default();
-    let end = |typed: &str| typed.parse::<TimeExpression>().and_then(|time| time.end(now)).map(|time| time.to_string());
+    let end = |typed: &str| {
+        typed
+            .parse::<TimeExpression>()
+            .and_then(|time| time.last_moment(now, &|_| Offset::UTC))
+            .map(|time| time.to_string())
+    };
     assert_eq!(end("yesterday").as_deref(), Ok("2026-07-14T23:59:59.999999999Z"));
     assert_eq!(end("2026-07-15").as_deref(), Ok("2026-07-15T23:59:59.999999999Z"));
     assert_eq!(end("yesterday 14:00").as_deref(), Ok("2026-07-14T14:00:00Z"));

@@ -150,6 +150,9 @@ pub struct Predicate {
     /// True if its values form a series of readings: a new value supersedes the earlier ones, which are shown with it.
     #[serde(default)]
     pub readings: bool,
+    /// True if its objects are statements in a person's own words: words that replace one are not read again.
+    #[serde(default)]
+    pub verbatim: bool,
     /// True if it still holds after a person's death.
     #[serde(default)]
     pub outlives: bool,
@@ -236,6 +239,7 @@ impl Predicates {
             excludes: Vec::new(),
             distinct: false,
             readings: true,
+            verbatim: false,
             outlives: false,
             ends_others: false,
             roles: Vec::new(),

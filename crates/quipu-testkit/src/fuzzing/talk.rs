@@ -146,7 +146,7 @@ static TOLD: LazyLock<Engine> = LazyLock::new(|| {
 pub fn question(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let (Ok(time), Some(now)) = (text.parse::<TimeExpression>(), said_at())
-        && let (Ok(start), Ok(end)) = (time.at(now), time.end(now))
+        && let (Ok(start), Ok(end)) = (time.at(now), time.last_moment(now, &|_| jiff::tz::Offset::UTC))
     {
         assert!(start <= end, "{text:?} ends before it begins");
     }

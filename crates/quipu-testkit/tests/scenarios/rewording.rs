@@ -164,13 +164,18 @@ fn what_never_was_is_not_erased() {
 fn a_reworded_rule_has_every_part_of_the_new_words() {
     let engine = engine();
     says(&engine, "Keep answers short from now on.");
-    let rules = || {
-        let options = FactOptions { predicate: Some("constraint".to_owned()), ..FactOptions::default() };
+    says(&engine, "can you remember that i can't have walnuts?");
+    let kept = |predicate: &str| {
+        let options = FactOptions { predicate: Some(predicate.to_owned()), ..FactOptions::default() };
         facts(&engine, &me(), &options).unwrap().into_iter().map(|one| (one.fact.id, one.fact.text)).collect::<Vec<_>>()
     };
-    let new = "Keep answers short, never use emojis, never suggest hiring someone, and use 24h times";
-    reword(&engine, &me(), &rules()[0].0.to_string(), new).unwrap();
-    let left = rules();
-    assert_eq!(left.len(), 1, "{left:?}");
-    assert!(left[0].1.contains(new), "{left:?}");
+    for (predicate, new) in [
+        ("constraint", "Keep answers short, never use emojis, never suggest hiring someone, and use 24h times"),
+        ("restriction", "i can't have walnuts or pecans, not even traces, and cashews only roasted"),
+    ] {
+        reword(&engine, &me(), &kept(predicate)[0].0.to_string(), new).unwrap();
+        let left = kept(predicate);
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert!(left[0].1.contains(new), "{left:?}");
+    }
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::artifact;
 use crate::event::Change;
-use crate::extract::CONSTRAINT;
 use crate::id::{ItemId, ItemKind};
 use crate::item::{DerivedChange, Evidence, Fact, Note, NoteOrigin, Task, TenetChange, TenetStatus};
 use crate::reconcile::by_hand::decisions::{BY_HAND, DecisionBuilder, DecisionContext, NewItemId};
@@ -90,8 +89,8 @@ impl DecisionContext<'_> {
             return Err(Refusal::refused(format!("{} is not active ({standing}){instead}", fact.id)));
         }
         let mut work = DecisionBuilder::new(self);
-        // A standing instruction is in the user's own words, so the new words are its value; they are not read again.
-        let own_words = || (fact.predicate == CONSTRAINT && !text.starts_with("User ")).then(|| text.to_owned());
+        let is_verbatim = self.predicates.get(&fact.predicate).verbatim && !text.starts_with("User ");
+        let own_words = || is_verbatim.then(|| text.to_owned());
         let Some(object) = artifact::new_value(fact, text).or_else(own_words) else {
             work.wrong(fact);
             return Ok(Reworded::Said(work.finish()));
