@@ -20,41 +20,42 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MEMORY = pathlib.Path("/dev/shm")
 DISK = pathlib.Path("/var/tmp")
 
-# Number, crate, target, filter, the beginning of the printed lines, and the variables of the full size. `disk` keeps the files on a disk.
+# Number, target, filter, the beginning of the printed lines, and the variables of the full size. `disk` keeps the files on a disk.
 ROWS = [
-    (1, "quipu-testkit", "kill", "what_was_acknowledged_survives_kill_9", "kill -9", {"QUIPU_EFFORT": "4"}, "disk"),
-    (1, "quipu-cli", "serving", "a_server_that_is_killed_again_and_again", "kill -9 of a server", {"QUIPU_KILLS": "1000", "QUIPU_KILL_ACKS": "220"}, "disk"),
-    (3, "quipu-faults", "faults", "a_call_that_fails", "I/O errors", {"QUIPU_IO_ERRORS": "all"}, ""),
-    (4, "quipu-testkit", "ledger", "a_full_disk_loses_nothing", "full disk", {"QUIPU_EFFORT": "17"}, ""),
-    (5, "quipu-testkit", "ledger", "flipped_bits_are_found", "single bits", {"QUIPU_EFFORT": "13"}, ""),
-    (5, "quipu-testkit", "ledger", "a_truncated_file_is_never", "truncation", {"QUIPU_EFFORT": "13"}, ""),
-    (6, "quipu-testkit", "version_algebra", "random_histories_in_memory", "in memory", {"QUIPU_EFFORT": "13"}, ""),
-    (6, "quipu-testkit", "version_algebra", "random_histories_on_disk", "on disk", {"QUIPU_EFFORT": "100"}, ""),
-    (6, "quipu-testkit", "version_algebra", "random_histories_in_postgresql", "in PostgreSQL", {"QUIPU_EFFORT": "334"}, ""),
-    (7, "quipu-testkit", "ledger", "no_forgery_goes_unnoticed", "forged ledgers", {"QUIPU_EFFORT": "3"}, ""),
-    (8, "quipu-testkit", "scorecard", "eight_processes_append", "appends", {"QUIPU_EFFORT": "40"}, "disk"),
-    (8, "quipu-cli", "processes", "servers_clients_and_commands", "processes", {"QUIPU_EFFORT": "2"}, "disk"),
-    (9, "quipu-cli", "serving", "what_three_servers_answer", "linearizable head", {"QUIPU_HISTORIES": "200", "QUIPU_HISTORY_OPS": "500"}, ""),
-    (10, "quipu-postgres", "store", "a_request_whose_commit_is_unknown", "ambiguous commits", {"QUIPU_EFFORT": "42"}, ""),
-    (11, "quipu-testkit", "scorecard", "every_job_has_one_effect", "jobs", {"QUIPU_EFFORT": "100"}, ""),
-    (12, "quipu-testkit", "model_faults", "no_fault_of_a_model", "model faults", {}, ""),
-    (13, "quipu-testkit", "scorecard", "altered_claims_are_not_held", "grounding", {"QUIPU_EFFORT": "3"}, ""),
-    (14, "quipu-testkit", "scorecard", "the_text_of_others", "poisoning", {"QUIPU_EFFORT": "2"}, ""),
-    (15, "quipu-server", "doors", "many_users_", "tenants", {"QUIPU_EFFORT": "15"}, ""),
-    (15, "quipu-server", "doors", "opens_nothing_of_another_on_any_route", "another user's key", {}, ""),
-    (16, "quipu-server", "doors", "what_can_be_read_in_two_ways", "raw requests", {}, ""),
-    (17, "quipu-cli", "serving", "what_wants_to_cost_much", "resource bombs", {}, ""),
-    (18, "quipu-server", "doors", "a_thousand_half_heads", "hostile connections", {}, ""),
-    (19, "quipu-testkit", "scorecard", "erased_items_and_users", "erasure", {"QUIPU_EFFORT": "20"}, ""),
-    (20, "quipu-testkit", "scorecard", "every_backup_under_load", "backups", {"QUIPU_EFFORT": "20"}, "disk"),
+    (1, "kill", "what_was_acknowledged_survives_kill_9", "kill -9", {"QUIPU_EFFORT": "4"}, "disk"),
+    (1, "serving", "a_server_that_is_killed_again_and_again", "kill -9 of a server", {"QUIPU_KILLS": "1000", "QUIPU_KILL_ACKS": "220"}, "disk"),
+    (3, "faults", "a_call_that_fails", "I/O errors", {"QUIPU_IO_ERRORS": "all"}, ""),
+    (4, "ledger", "a_full_disk_loses_nothing", "full disk", {"QUIPU_EFFORT": "17"}, ""),
+    (5, "ledger", "flipped_bits_are_found", "single bits", {"QUIPU_EFFORT": "13"}, ""),
+    (5, "ledger", "a_truncated_file_is_never", "truncation", {"QUIPU_EFFORT": "13"}, ""),
+    (6, "version_algebra", "random_histories_in_memory", "in memory", {"QUIPU_EFFORT": "13"}, ""),
+    (6, "version_algebra", "random_histories_on_disk", "on disk", {"QUIPU_EFFORT": "100"}, ""),
+    (6, "version_algebra", "random_histories_in_postgresql", "in PostgreSQL", {"QUIPU_EFFORT": "334"}, ""),
+    (7, "ledger", "no_forgery_goes_unnoticed", "forged ledgers", {"QUIPU_EFFORT": "3"}, ""),
+    (8, "scorecard", "eight_processes_append", "appends", {"QUIPU_EFFORT": "40"}, "disk"),
+    (8, "processes", "servers_clients_and_commands", "processes", {"QUIPU_EFFORT": "2"}, "disk"),
+    (9, "serving", "what_three_servers_answer", "linearizable head", {"QUIPU_HISTORIES": "200", "QUIPU_HISTORY_OPS": "500"}, ""),
+    (10, "store", "a_request_whose_commit_is_unknown", "ambiguous commits", {"QUIPU_EFFORT": "42"}, ""),
+    (11, "scorecard", "every_job_has_one_effect", "jobs", {"QUIPU_EFFORT": "100"}, ""),
+    (12, "model_faults", "no_fault_of_a_model", "model faults", {}, ""),
+    (13, "scorecard", "altered_claims_are_not_held", "grounding", {"QUIPU_EFFORT": "3"}, ""),
+    (14, "scorecard", "the_text_of_others", "poisoning", {"QUIPU_EFFORT": "2"}, ""),
+    (15, "doors", "many_users_", "tenants", {"QUIPU_EFFORT": "15"}, ""),
+    (15, "doors", "opens_nothing_of_another_on_any_route", "another user's key", {}, ""),
+    (16, "doors", "what_can_be_read_in_two_ways", "raw requests", {}, ""),
+    (17, "serving", "what_wants_to_cost_much", "resource bombs", {}, ""),
+    (18, "doors", "a_thousand_half_heads", "hostile connections", {}, ""),
+    (19, "scorecard", "erased_items_and_users", "erasure", {"QUIPU_EFFORT": "20"}, ""),
+    (20, "scorecard", "every_backup_under_load", "backups", {"QUIPU_EFFORT": "20"}, "disk"),
 ]
 
 
 def run(row, small):
-    number, crate, target, name, line, variables, place = row
+    number, target, name, line, variables, place = row
     folder = DISK if place == "disk" or not MEMORY.is_dir() else MEMORY
     settings = os.environ | {"TMPDIR": str(folder)} | ({} if small else variables)
-    command = ["cargo", "test", "-p", crate, "--test", target, name, "--", "--nocapture", "--test-threads", "1"]
+    # Of the whole workspace, so that what was built for its tests is used.
+    command = ["cargo", "test", "--workspace", "--test", target, "--", name, "--nocapture", "--test-threads", "1"]
     given = "" if small else "".join(f"{key}={value} " for key, value in variables.items())
     print(f"== {number}: {given}TMPDIR={folder} {' '.join(command)}", flush=True)
     began = time.monotonic()

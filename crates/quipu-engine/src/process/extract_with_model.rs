@@ -47,6 +47,10 @@ pub(crate) struct ModelCursor {
     given_up: u64,
     /// End of a repeated reading from the start; 0 if there is none. An interrupted run continues there.
     again_to: Seq,
+    /// How often reading was begun here by a process that ended before it was over.
+    begun: u64,
+    /// Number of next sources that are read one by one, because a process ended while it read a window of them.
+    alone: u64,
 }
 
 impl Position for ModelCursor {
@@ -57,12 +61,13 @@ impl Position for ModelCursor {
             let bytes = saved.as_ref()?.bytes.get(8 * place..8 * (place + 1))?;
             Some(u64::from_le_bytes(bytes.try_into().ok()?))
         };
-        let [given_up, within, again_to] = [0, 1, 2].map(|place| figure(place).unwrap_or(0));
-        Self { position: saved.map(|saved| saved.seq), within, given_up, again_to }
+        let [given_up, within, again_to, begun, alone] = [0, 1, 2, 3, 4].map(|place| figure(place).unwrap_or(0));
+        Self { position: saved.map(|saved| saved.seq), within, given_up, again_to, begun, alone }
     }
 
     fn stored(&self, _: Seq) -> Option<Projection> {
-        let bytes = [self.given_up, self.within, self.again_to].map(u64::to_le_bytes).concat();
+        let figures = [self.given_up, self.within, self.again_to, self.begun, self.alone];
+        let bytes = figures.map(u64::to_le_bytes).concat();
         self.position.map(|seq| Projection { seq, tag: "1".to_owned(), bytes })
     }
 }
@@ -234,6 +239,9 @@ fn reader(engine: &Engine) -> Result<Arc<dyn WindowReader>> {
 /// failure of the endpoint, which is suspended after some in a row.
 const SLOWER_BY: usize = 4;
 
+/// A source is given up after this many processes ended while they read it alone.
+const BEGUN_MAX: u64 = 5;
+
 /// What a run has learned about the speed of the model.
 struct Pace {
     /// Most sources in a window.
@@ -280,13 +288,16 @@ impl Run<'_> {
                 return Ok(());
             }
             let sources: Vec<ItemId> = rest.iter().take(left).map(|(due, _)| due.0).collect();
-            let length = window::length(&open.read().memory, &sources).min(pace.sources_max);
+            let length = match standing.alone {
+                0 => window::length(&open.read().memory, &sources).min(pace.sources_max),
+                _ => 1,
+            };
             let (batch, after) = rest.split_at(length);
             if !self.lease.prolong()? {
                 report.fault = Some(lease::HELD_ELSEWHERE.to_owned());
                 return Ok(());
             }
-            if let Some(fault) = self.window(batch, &mut pace, report)? {
+            if let Some(fault) = self.counted(batch, standing, &mut pace, report)? {
                 report.fault = Some(fault);
                 return Ok(());
             }
@@ -302,7 +313,15 @@ impl Run<'_> {
                 let given_up = report.given_up.len() as u64;
                 if standing.position.is_none_or(|position| position <= before) {
                     let again_to = if before >= standing.again_to { 0 } else { standing.again_to };
-                    standing = ModelCursor { position: Some(before), within: number + 1, again_to, ..standing };
+                    let alone = standing.alone.saturating_sub(1);
+                    standing = ModelCursor {
+                        position: Some(before),
+                        within: number + 1,
+                        again_to,
+                        begun: 0,
+                        alone,
+                        ..standing
+                    };
                     let reached = ModelCursor { given_up: standing.given_up + given_up, ..standing };
                     open.studied.save_under(self.lease, open, reached)?;
                 }
@@ -317,6 +336,33 @@ impl Run<'_> {
             standing = ModelCursor { position: Some(to), within: 0, again_to: 0, ..standing };
         }
         open.studied.save_under(self.lease, open, standing)
+    }
+
+    /// Reads some sources. It is stored before that this was begun: a source whose reading ends the process would be
+    /// read again by each next process. Returns the error if it should be retried later.
+    fn counted(
+        &self,
+        batch: &[(Due, u64)],
+        standing: ModelCursor,
+        pace: &mut Pace,
+        report: &mut ModelReading,
+    ) -> Result<Option<String>> {
+        if standing.begun >= BEGUN_MAX && standing.alone > 0 {
+            let why = format!("{} processes ended while they read it", standing.begun);
+            report.given_up.extend(batch.iter().map(|(due, _)| (due.0, why.clone())));
+            return Ok(None);
+        }
+        let given_up = standing.given_up + report.given_up.len() as u64;
+        let alone = if standing.alone > 0 { standing.alone } else { batch.len() as u64 };
+        let begun = ModelCursor { begun: standing.begun + 1, alone, given_up, ..standing };
+        self.open.studied.save_under(self.lease, self.open, begun)?;
+        let read = self.window(batch, pace, report);
+        if matches!(read, Ok(None)) {
+            return read;
+        }
+        // This process goes on, so it does not count.
+        let undone = self.open.studied.save_under(self.lease, self.open, ModelCursor { given_up, ..standing });
+        read.and_then(|fault| undone.map(|()| fault))
     }
 
     /// Reads some sources in windows of `each`. Returns the error if it should be retried later.

@@ -2,7 +2,7 @@
 //! `tests/scorecard/jobs.rs`.
 //!
 //! `job_worker FOLDER WORKER SEED` prints a line for each call of the model, `read MESSAGE …`, and `done` at the end. Messages with the word
-//! `poison` cannot be read. Time passes [`FAST`] times as fast, so that the lease of a killed worker ends soon.
+//! `poison` cannot be read, those with `deadly` end the process. Time passes [`FAST`] times as fast, so that the lease of a killed worker ends soon.
 
 use std::io::Write;
 use std::path::Path;
@@ -54,6 +54,9 @@ impl WindowReader for Reader {
         let numbers: Vec<&str> = new().filter_map(|message| message.text.split(' ').next_back()).collect();
         tell(&format!("read {}", numbers.join(" "))).map_err(|error| ExtractError::Unavailable(error.to_string()))?;
         std::thread::sleep(Duration::from_millis(2));
+        if new().any(|message| message.text.contains("deadly")) {
+            std::process::abort();
+        }
         if new().any(|message| message.text.contains("poison")) {
             return Err(ExtractError::Run("this cannot be read".to_owned()));
         }

@@ -1,9 +1,9 @@
 //! Reading by a language model: its operations take effect, it corrects misreadings, and forbidden operations are
 //! rejected.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use quipu_core::extract::window::{Kind, ModelReply, Op, Operation, RuleVerdict, Window};
+use quipu_core::extract::window::{Kind, ModelReply, Op, Operation, RuleVerdict, Window, WindowView};
 use quipu_core::id::UserId;
 use quipu_core::item::FactStatus;
 use quipu_engine::ports::{ExtractError, WindowReader};
@@ -11,7 +11,7 @@ use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When, core_at};
 use quipu_engine::{
     Engine, ExtractWithModelOptions, FactOptions, LogOptions, RememberOptions, Utterance, extract_with_model, facts,
-    log, reading_cost, rebuild, remember, revert, reviews,
+    log, reading_cost, rebuild, remember, revert, reviews, status,
 };
 use quipu_models::RuleExtractor;
 use quipu_testkit::{MemoryStore, TestEngine};
@@ -307,4 +307,66 @@ fn a_slow_model_gets_fewer_messages_at_a_time_and_one_it_cannot_read_in_time_sto
     let read = extract_with_model(&engine, &me(), &all).unwrap();
     assert_eq!((read.sources, read.given_up.len(), read.waiting), (0, 0, 3));
     assert_eq!(read.fault.as_deref(), Some("no answer in time"));
+}
+
+#[test]
+fn a_message_that_ends_the_process_is_given_up_and_holds_nothing_up() {
+    let store = MemoryStore::new();
+    let windows: Arc<Mutex<Vec<usize>>> = Arc::default();
+    let start = || {
+        let windows = windows.clone();
+        let read = move |window: &Window| {
+            windows.lock().unwrap().push(window.messages.iter().filter(|message| message.is_new).count());
+            assert!(!said(window, "number 2"), "the process ends");
+            Ok(ModelReply::default())
+        };
+        let rig = TestEngine { reader: Some(Arc::new(Model(read))), ..TestEngine::new(11) };
+        rig.engine(Box::new(store.clone()))
+    };
+    let first = start();
+    for number in 0..5 {
+        remember(&first, &me(), &Utterance::of_user(format!("number {number}")), &RememberOptions::default()).unwrap();
+    }
+    let read = |engine: Engine| extract_with_model(&engine, &me(), &ExtractWithModelOptions::default()).unwrap();
+    let mut ended = 0;
+    let report = loop {
+        match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| read(start()))) {
+            Ok(report) => break report,
+            Err(_) => ended += 1,
+        }
+        assert!(ended < 20, "it is read for ever: {:?}", windows.lock().unwrap());
+    };
+    // Once with all others, then alone.
+    assert_eq!(ended, 6);
+    assert_eq!(*windows.lock().unwrap(), [5, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+    assert_eq!(report.given_up.len(), 1);
+    assert!(report.given_up[0].1.contains("5 processes ended"), "{:?}", report.given_up);
+    assert_eq!((report.waiting, status(&start(), &me()).unwrap().given_up), (0, Some(1)));
+}
+
+#[test]
+fn a_model_that_does_not_answer_is_no_end_of_a_process() {
+    let engine = failing_engine(|_| Err(ExtractError::Unavailable("down".to_owned())));
+    remember(&engine, &me(), &Utterance::of_user("hello"), &RememberOptions::default()).unwrap();
+    for _ in 0..10 {
+        let report = extract_with_model(&engine, &me(), &ExtractWithModelOptions::default()).unwrap();
+        assert!(report.fault.is_some() && report.given_up.is_empty() && report.waiting == 1, "{report:?}");
+    }
+}
+
+#[test]
+fn a_model_is_shown_the_day_of_the_speaker() {
+    let shown = Arc::new(Mutex::new(Vec::new()));
+    let days = shown.clone();
+    let engine = engine(move |window| {
+        let day = |message: &WindowView| message.said_at.map(|at| at.strftime("%Y-%m-%d").to_string());
+        days.lock().unwrap().extend(window.messages.iter().filter_map(day));
+        ModelReply::default()
+    });
+    for time in ["2025-12-01T18:00:00-08:00", "2025-12-02T07:00:00+09:00"] {
+        let said = Utterance::of_user("I'm starting at Canon tomorrow.").at(&engine, time.parse().ok()).unwrap();
+        remember(&engine, &me(), &said, &RememberOptions::default()).unwrap();
+        extract_with_model(&engine, &me(), &ExtractWithModelOptions::default()).unwrap();
+    }
+    assert_eq!(*shown.lock().unwrap(), ["2025-12-01", "2025-12-02"]);
 }

@@ -1,5 +1,5 @@
 //! Jobs of four workers on one folder, one of which is killed again and again: each job has one effect, none is stuck longer than the
-//! lease of a dead worker lasts, and what cannot be read is given up and holds nothing up.
+//! lease of a dead worker lasts, and what cannot be read, or ends the process that reads it, is given up and holds nothing up.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -21,6 +21,10 @@ const JOBS: u32 = 100;
 const JOBS_OF_A_USER: u32 = 20;
 /// One message in so many cannot be read.
 const POISON: u32 = 50;
+/// One message in so many ends the process that reads it.
+const DEADLY: u32 = 100;
+/// Most readings of such a message: in a window, alone, and some that were killed before.
+const DEADLY_READ_MAX: u32 = 12;
 /// A worker is killed after so many calls of the model at most.
 const CALLS_MAX: usize = 12;
 
@@ -48,7 +52,11 @@ fn owner(number: u32) -> UserId {
 }
 
 fn words(number: u32) -> String {
-    let thing = if number % POISON == POISON - 1 { "poison" } else { "locker" };
+    let thing = match number {
+        _ if number % DEADLY == DEADLY / 2 => "deadly",
+        _ if number % POISON == POISON - 1 => "poison",
+        _ => "locker",
+    };
     format!("At the pool I saw {thing} {number:05}")
 }
 
@@ -139,17 +147,23 @@ fn every_job_has_one_effect_whoever_is_killed() {
         given_up += status.given_up.unwrap_or(0);
         assert!(verify(&engine, &user, &[], &mut |_| {}).unwrap().is_intact(), "{user}");
     }
+    let is_deadly = |number: &u32| words(*number).contains("deadly");
+    let deadly = (0..jobs).filter(is_deadly).count();
+    let deadly_read = run.read.iter().filter(|(number, _)| is_deadly(number)).map(|(_, times)| *times).max();
     let again: u32 = run.read.values().map(|times| times - 1).sum();
     println!(
-        "jobs: {jobs} of {WORKERS} workers, {} kills, {} calls of the model; {} with one effect, {} with several, {} cannot be read and \
-         {given_up} were given up, {left} left; messages were given to the model {again} times again, in halves or after a kill, seed {}",
+        "jobs: {jobs} of {WORKERS} workers, {} kills, {} calls of the model; {} with one effect, {} with several, {} cannot be read, \
+         {deadly} end the process (read {} times at most), and {given_up} were given up, {left} left; messages were given to the model {again} times again, in halves or after a kill, seed {}",
         run.kills,
         run.calls,
         effects.values().filter(|times| **times == 1).count(),
         effects.values().filter(|times| **times > 1).count(),
         jobs / POISON,
+        deadly_read.unwrap_or_default(),
         seed()
     );
+    assert_eq!(given_up, u64::from(jobs / POISON) + deadly as u64);
+    assert!(deadly_read.is_some_and(|times| times <= DEADLY_READ_MAX), "{deadly_read:?}");
     assert!(run.kills > 0, "nobody was killed");
     assert_eq!(left, 0, "some jobs are not done");
     let expected: Vec<u32> = (0..jobs).filter(|number| words(*number).contains("locker")).collect();
