@@ -43,7 +43,9 @@ enum MemoryUser {
 
 impl<'a> Invocation<'a> {
     fn settings(&self) -> Result<Settings> {
-        Settings::read(&self.global)
+        let settings = Settings::read(&self.global)?;
+        render::times_in(settings.clock.zone.as_ref());
+        Ok(settings)
     }
 
     /// Runs a command that needs the settings only.

@@ -1,8 +1,10 @@
 //! Text forms shared by several commands.
 
 use std::fmt::Display;
+use std::sync::OnceLock;
 
 use jiff::Timestamp;
+use jiff::tz::{Offset, TimeZone};
 use quipu_core::difference::{Difference, ItemChange};
 use quipu_core::id::UserId;
 use quipu_core::reconcile::{Outcome, Understanding};
@@ -19,9 +21,23 @@ const SHOWN_MAX: usize = 20;
 /// Longest excerpt of a base truth entry, in characters.
 const EXCERPT_CHARS: usize = 100;
 
-/// A time as `2026-03-05 09:00`, or "time unknown".
+/// The time zone in which times are printed.
+static ZONE: OnceLock<TimeZone> = OnceLock::new();
+
+/// Prints times in this zone from now on. Without one they are in UTC.
+pub(crate) fn times_in(zone: Option<&TimeZone>) {
+    // The first zone stays: a process prints in one.
+    let _ = zone.map(|zone| ZONE.set(zone.clone()));
+}
+
+fn local(time: Timestamp) -> Timestamp {
+    let offset = ZONE.get().map_or(Offset::UTC, |zone| zone.to_offset(time));
+    quipu_core::calendar::local(time, offset)
+}
+
+/// A time as `2026-03-05 09:00` on the user's clock, or "time unknown".
 pub(crate) fn time(time: Option<Timestamp>) -> String {
-    time.map_or_else(|| "time unknown".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M").to_string())
+    time.map_or_else(|| "time unknown".to_owned(), |time| local(time).strftime("%Y-%m-%d %H:%M").to_string())
 }
 
 /// An item: a line of metadata, then its text.
@@ -56,7 +72,7 @@ pub(crate) fn entry(entry: &LogEntry) -> String {
     };
     let why = entry.rationale.as_deref().map(|why| format!("  — {why}")).unwrap_or_default();
     let source = entry.reference.as_deref().map(|name| format!("  [{name}]")).unwrap_or_default();
-    let recorded = entry.recorded_at.strftime("%Y-%m-%d %H:%M:%S");
+    let recorded = local(entry.recorded_at).strftime("%Y-%m-%d %H:%M:%S");
     format!("{:>5}  {recorded}  {}{why}{source}{status}\n", entry.seq, entry.summary)
 }
 

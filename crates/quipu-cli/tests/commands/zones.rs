@@ -29,7 +29,7 @@ fn tomorrow_is_that_of_the_machine() {
             assert_eq!(tasks.contains("overdue"), is_late, "{zone} {time}: {tasks}");
         }
         let pack = run(&place, zone, &["--now", "2025-12-31 18:45", "context", "what do I have to do tomorrow?"]);
-        assert!(pack.contains("\n2025-12-31\n"), "{zone}: {pack}");
+        assert!(pack.contains("\n2025-12-31 Wed\n"), "{zone}: {pack}");
     }
 }
 
@@ -66,4 +66,18 @@ fn a_version_is_named_by_the_time_of_the_machine() {
     let all = run(&place, zone, &["--now", "2025-12-03 09:00", "facts", "--all"]);
     assert!(all.contains("until 2025-12"), "{all}");
     assert!(!all.contains("until 2025-12-02"), "{all}");
+}
+
+#[test]
+fn times_are_printed_as_the_clock_showed_them() {
+    let place = Place::new("");
+    let zone = "America/Los_Angeles";
+    run(&place, zone, &["--now", "2025-11-30 18:00", "add", "I have a dentist appointment tomorrow."]);
+    let run = |args: &[&str]| run(&place, zone, &[&["--now", "2025-11-30 18:05"], args].concat());
+    for args in [&["log"][..], &["recall", "dentist"], &["status"], &["list"]] {
+        assert!(run(args).contains("2025-11-30 18:00"), "{args:?}: {}", run(args));
+    }
+    // In UTC the appointment is on the day on which it was told.
+    let pack = run(&["context", "When is my dentist appointment?"]);
+    assert!(pack.contains("on 2025-12-01"), "{pack}");
 }

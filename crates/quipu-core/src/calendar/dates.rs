@@ -208,7 +208,7 @@ fn number(word: &str, digits: std::ops::RangeInclusive<usize>) -> Option<i16> {
 }
 
 /// `8`, `08`, `8th`
-fn day_number(word: &str) -> Option<i8> {
+pub(super) fn day_number(word: &str) -> Option<i8> {
     let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
     number(digits, 1..=2).and_then(|day| i8::try_from(day).ok()).filter(|day| (1..=31).contains(day))
 }

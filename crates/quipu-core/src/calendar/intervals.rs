@@ -6,7 +6,8 @@ use jiff::civil::{Date, Weekday};
 use jiff::{Span, ToSpan};
 use serde::Serialize;
 
-use crate::calendar::dates::{MONTHS, NamedDate, dated};
+use crate::calendar::dates::{MONTHS, NamedDate, dated, day_number};
+use crate::calendar::units::{Unit, day_of_week, number_of, season, unit_of_calendar, weekday, year_number};
 use crate::text::tokens::TextToken;
 
 /// An interval of days, possibly without a start or an end.
@@ -96,7 +97,15 @@ fn named(text: &str, words: &[TextToken], today: Date) -> Vec<(Range<usize>, Int
         let date = date.and_then(|(range, date)| Some((range.len(), reader.of_date(*date)?)));
         match reader.relative(at).into_iter().chain(date).max_by_key(|(length, _)| *length) {
             Some((length, interval)) => {
-                found.push((at..at + length, interval));
+                // "Friday, 20 November" is one day.
+                let is_of_date = |(range, day): &mut (Range<usize>, Interval)| {
+                    range.end == at
+                        && weekday(reader.word(at - 1)).is_some()
+                        && interval.only_day().is_some()
+                        && !day.vague
+                };
+                let from = found.pop_if(is_of_date).map_or(at, |(range, _)| range.start);
+                found.push((from..at + length, interval));
                 at += length;
             }
             None => at += 1,
@@ -110,36 +119,29 @@ struct Reader<'a> {
     today: Date,
 }
 
-/// A calendar unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// A day.
-    Day,
-    /// Seven days.
-    Week,
-    /// A calendar month.
-    Month,
-    /// A calendar year.
-    Year,
-}
-
-impl Unit {
-    /// Its name, in the singular.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Week => "week",
-            Self::Month => "month",
-            Self::Year => "year",
-        }
-    }
-}
-
 /// Larger counts are ignored as implausible.
 const COUNT_MAX: i32 = 1_000;
 
 /// Words of questions about the past.
 const LOOKS_BACK: [&str; 8] = ["did", "was", "were", "had", "happened", "said", "told", "went"];
+/// Words of questions about the future, if none of [`LOOKS_BACK`] occurs.
+const LOOKS_AHEAD: [&str; 15] = [
+    "is",
+    "are",
+    "will",
+    "plan",
+    "plans",
+    "planned",
+    "coming",
+    "upcoming",
+    "scheduled",
+    "due",
+    "free",
+    "busy",
+    "booked",
+    "appointment",
+    "appointments",
+];
 
 /// Number of days "recently" covers.
 const RECENT_DAYS: i32 = 30;
@@ -151,6 +153,16 @@ impl Reader<'_> {
 
     fn before(&self, at: usize, back: usize) -> &str {
         at.checked_sub(back).map_or("", |at| self.word(at))
+    }
+
+    fn looks_back(&self) -> bool {
+        self.words.iter().any(|word| LOOKS_BACK.contains(&word.lower.as_str()))
+    }
+
+    fn looks_ahead(&self) -> bool {
+        let words = || self.words.iter().map(|word| word.lower.as_str());
+        let is_asked = |pair: &[TextToken]| matches!(pair[0].lower.as_str(), "i" | "we") && pair[1].lower == "have";
+        !self.looks_back() && (words().any(|word| LOOKS_AHEAD.contains(&word)) || self.words.windows(2).any(is_asked))
     }
 
     fn away(&self, days: i32) -> Option<Date> {
@@ -175,7 +187,9 @@ impl Reader<'_> {
                 all.push(span(one.from, last.until));
                 continue;
             }
+            let is_of_week = role == "of" && self.before(range.start, 2) == "week";
             all.push(match role {
+                "of" if is_of_week => one.only_day().and_then(week_of).unwrap_or(*one),
                 "since" => open(one.from, None),
                 "before" | "until" | "till" => open(None, one.from),
                 "after" => open(one.until, None),
@@ -192,8 +206,13 @@ impl Reader<'_> {
             Some(Interval::days(first, first.last_of_month().tomorrow().ok()?))
         };
         let latest = |date: &dyn Fn(i16) -> Option<Interval>| {
-            let this = date(self.today.year()).filter(|this| this.from.is_some_and(|from| from <= self.today));
-            this.or_else(|| date(self.today.year() - 1))
+            let this = date(self.today.year());
+            let is_over = this.is_some_and(|this| this.is_before(self.today));
+            match this.filter(|this| this.from.is_some_and(|from| from <= self.today)) {
+                _ if self.looks_ahead() => this.filter(|_| !is_over).or_else(|| date(self.today.year() + 1)),
+                Some(this) => Some(this),
+                None => date(self.today.year() - 1),
+            }
         };
         match date {
             NamedDate::Day { year: Some(year), month, day } => Interval::day(Date::new(year, month, day).ok()?),
@@ -221,6 +240,7 @@ impl Reader<'_> {
             }
             "last" | "past" | "previous" | "this" | "next" | "current" => self.beside(at),
             "in" | "during" | "over" => self.season_alone(at),
+            "the" => self.day_of_month(at),
             word => match weekday(word) {
                 Some(day) => Some((1, self.weekday_alone(at, day)?)),
                 None => self.ago(at).or_else(|| self.season_of_year(at)),
@@ -353,13 +373,27 @@ impl Reader<'_> {
     /// "since Monday", "what did I do on Monday?": the latest before today; in a question that looks ahead, the next one.
     /// Without "on" or the like ("my Monday class"), it names no time.
     fn weekday_alone(&self, at: usize, day: Weekday) -> Option<Interval> {
-        let role = self.before(at, 1);
-        let looks_back = self.words.iter().any(|word| LOOKS_BACK.contains(&word.lower.as_str()));
-        match role {
+        match self.before(at, 1) {
             "since" | "after" => self.weekday(day, -1),
-            "on" | "before" | "until" | "till" => self.weekday(day, if looks_back { -1 } else { 1 }),
+            "on" | "before" | "until" | "till" => self.weekday(day, if self.looks_back() { -1 } else { 1 }),
             _ => None,
         }
+    }
+
+    /// "on the 20th": the latest one up to today, or the next one in a question that looks ahead. "The 20th floor" is no
+    /// day.
+    fn day_of_month(&self, at: usize) -> Option<(usize, Interval)> {
+        let day = day_number(self.word(at + 1)).filter(|_| self.word(at + 1).ends_with(char::is_alphabetic))?;
+        let is_led = matches!(self.before(at, 1), "on" | "since" | "after" | "before" | "until" | "till" | "by");
+        let ends = matches!(self.word(at + 2), "" | "and" | "or" | "to" | "in" | "at" | "with");
+        if !is_led || !ends {
+            return None;
+        }
+        let step = if self.looks_ahead() { 1 } else { -1 };
+        let months = (0..=2).filter_map(|many| self.today.first_of_month().checked_add((step * many).months()).ok());
+        let mut days = months.filter_map(|first| first.with().day(day).build().ok());
+        days.find(|found| if step > 0 { *found >= self.today } else { *found <= self.today })
+            .and_then(|found| Some((2, Interval::day(found)?)))
     }
 
     fn monday(&self) -> Option<Date> {
@@ -389,6 +423,12 @@ impl Reader<'_> {
     }
 }
 
+/// The week of a day, from Monday.
+fn week_of(day: Date) -> Option<Interval> {
+    let monday = day_of_week(day, Weekday::Monday, 0)?;
+    Some(Interval::days(monday, monday.checked_add(7.days()).ok()?))
+}
+
 /// The interval from one date to another; in "between March and June 2025" the year applies to both.
 fn span(from: Option<Date>, until: Option<Date>) -> Interval {
     let in_year = |from: Date, year: i16| Date::new(year, from.month(), from.day()).ok();
@@ -405,46 +445,6 @@ fn open(from: Option<Date>, until: Option<Date>) -> Interval {
     Interval { from, until, vague: false }
 }
 
-/// The weekday before a day (−1), after it (1), or of its week, which begins on Monday (0).
-pub(crate) fn day_of_week(today: Date, day: Weekday, toward: i32) -> Option<Date> {
-    match toward {
-        -1 => today.nth_weekday(-1, day).ok(),
-        1 => today.nth_weekday(1, day).ok(),
-        _ => {
-            let offset = |day: Weekday| i32::from(day.to_monday_zero_offset());
-            today.checked_add((offset(day) - offset(today.weekday())).days()).ok()
-        }
-    }
-}
-
-/// A number in words, 1 to 12.
-pub(crate) fn number_of(word: &str) -> Option<i32> {
-    let small = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-    small.iter().position(|small| *small == word).map(|number| number as i32 + 1)
-}
-
-/// A calendar unit by its name, in the singular or plural.
-pub(crate) fn unit_of_calendar(word: &str) -> Option<Unit> {
-    match word {
-        "day" | "days" => Some(Unit::Day),
-        "week" | "weeks" => Some(Unit::Week),
-        "month" | "months" => Some(Unit::Month),
-        "year" | "years" => Some(Unit::Year),
-        _ => None,
-    }
-}
-
-/// The first month of a season, in the northern hemisphere.
-fn season(word: &str) -> Option<i8> {
-    match word {
-        "spring" => Some(3),
-        "summer" => Some(6),
-        "autumn" | "fall" => Some(9),
-        "winter" => Some(12),
-        _ => None,
-    }
-}
-
 fn season_in(first: i8, year: i16) -> Option<Interval> {
     let from = Date::new(year, first, 1).ok()?;
     Some(Interval::days(from, from.checked_add(3.months()).ok()?))
@@ -452,24 +452,6 @@ fn season_in(first: i8, year: i16) -> Option<Interval> {
 
 fn year_of(year: i16) -> Option<Interval> {
     Some(Interval::days(Date::new(year, 1, 1).ok().filter(|_| year >= 1)?, Date::new(year.checked_add(1)?, 1, 1).ok()?))
-}
-
-fn year_number(word: &str) -> Option<i16> {
-    let plain = word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit());
-    word.parse().ok().filter(|year| plain && (1000..=2999).contains(year))
-}
-
-pub(crate) fn weekday(word: &str) -> Option<Weekday> {
-    Some(match word {
-        "monday" => Weekday::Monday,
-        "tuesday" => Weekday::Tuesday,
-        "wednesday" => Weekday::Wednesday,
-        "thursday" => Weekday::Thursday,
-        "friday" => Weekday::Friday,
-        "saturday" => Weekday::Saturday,
-        "sunday" => Weekday::Sunday,
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

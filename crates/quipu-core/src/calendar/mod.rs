@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 pub(crate) mod dates;
 pub(crate) mod intervals;
 mod time_expression;
+pub(crate) mod units;
 
 pub use dates::NamedDate;
 pub use intervals::Interval;

@@ -8,8 +8,8 @@ use jiff::{SignedDuration, Span, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::calendar::dates::{NamedDate, dated};
-use crate::calendar::intervals::{Unit, day_of_week, number_of, unit_of_calendar, weekday};
 use crate::calendar::local;
+use crate::calendar::units::{Unit, day_of_week, number_of, unit_of_calendar, weekday};
 use crate::text::tokens::words;
 
 /// Larger counts are refused.

@@ -68,6 +68,8 @@ pub(in crate::extract) struct Split {
     pub(in crate::extract) relative: String,
     /// A question at the end of a sentence that began as a claim.
     pub(in crate::extract) question_tail: String,
+    /// A sentence of two instructions; the group `cut` lies between them.
+    pub(in crate::extract) instructions: String,
 }
 
 /// The removable opening of a clause.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::PassedOver;
 use super::language::Split;
 use super::rules::pattern::{Pattern, Patterns, either, wrong};
+use crate::limit::SENTENCE_BYTES_MAX;
 use crate::refusal::Refusal;
 
 /// Replaces every byte of masked text, so that no pattern matches there and offsets are preserved.
@@ -27,6 +28,7 @@ pub(super) struct Splitter {
     unfinished: Pattern,
     relative: Pattern,
     question_tail: Pattern,
+    instructions: Pattern,
 }
 
 impl Splitter {
@@ -34,7 +36,8 @@ impl Splitter {
         let abbreviations = either(words.abbreviations.iter().map(String::as_str));
         let clauses = words.clauses.iter().map(|pattern| patterns.one("split.clauses", pattern));
         let clauses = clauses.collect::<Result<Vec<_>, _>>()?;
-        if clauses.iter().any(|clause| clause.groups().all(|name| name != "cut")) {
+        let instructions = patterns.one("split.instructions", &words.instructions)?;
+        if clauses.iter().chain([&instructions]).any(|cutting| cutting.groups().all(|name| name != "cut")) {
             return Err(wrong("split.clauses", "a pattern has no group named cut"));
         }
         Ok(Self {
@@ -46,6 +49,7 @@ impl Splitter {
             unfinished: patterns.start("split.unfinished", &words.unfinished)?,
             relative: patterns.one("split.relative", &words.relative)?,
             question_tail: patterns.one("split.question_tail", &words.question_tail)?,
+            instructions,
         })
     }
 
@@ -71,7 +75,23 @@ impl Splitter {
             }
         }
         sentences.push(from..text.len());
-        sentences.into_iter().map(|range| trim(text, range)).filter(|range| !range.is_empty()).collect()
+        let whole = sentences.into_iter().map(|range| trim(text, range));
+        whole.flat_map(|range| self.one_by_one(text, range)).filter(|range| !range.is_empty()).collect()
+    }
+
+    /// The instructions of a sentence that gives several: "call me Ren, and always answer in metric units". Any other
+    /// sentence as it is.
+    fn one_by_one(&self, text: &str, sentence: Range<usize>) -> Vec<Range<usize>> {
+        let (mut found, mut from) = (Vec::new(), sentence.start);
+        while sentence.end - from <= SENTENCE_BYTES_MAX
+            && let Some(cut) =
+                self.instructions.captures(&text[from..sentence.end]).and_then(|groups| groups.name("cut"))
+        {
+            found.push(trim(text, from..from + cut.start()));
+            from += cut.end();
+        }
+        found.push(trim(text, from..sentence.end));
+        found
     }
 
     /// The clauses of a sentence.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::Deserialize;
 
 use super::claim::Clause;
@@ -12,7 +13,9 @@ use super::object::is_edge;
 use super::rules::pattern::{Pattern, Patterns};
 use super::rules::table::RuleTable;
 use super::{UpdateCandidate, UpdateNews};
+use crate::calendar::units::{day_of_week, weekday};
 use crate::refusal::Refusal;
+use crate::text::tokens;
 
 /// Maximum number of words that refer to a known item.
 const WHAT_WORDS_MAX: usize = 5;
@@ -59,6 +62,15 @@ pub(super) struct Updates {
     rules: RuleTable<(UpdateText, Option<Pattern>)>,
     /// What a verb that tells of something done says: "bought" is "buy get order".
     deeds: BTreeMap<String, String>,
+}
+
+/// The next day of the only weekday that a clause names: "no wait, it's Wednesday" does not tell the day of a habit.
+fn weekday_alone(clause: &Clause<'_>) -> Option<Timestamp> {
+    let said_on = clause.said_at?.to_zoned(TimeZone::UTC).date();
+    let words = tokens::words(clause.text);
+    let mut named = words.iter().filter_map(|word| weekday(&word.lower));
+    let day = named.next().filter(|_| named.next().is_none())?;
+    Some(day_of_week(said_on, day, 1)?.to_zoned(TimeZone::UTC).ok()?.timestamp())
 }
 
 impl Updates {
@@ -116,7 +128,7 @@ impl Updates {
             let day = clause
                 .named_day(is_moved)
                 .filter(is_end)
-                .or_else(|| if is_moved { next(what.is_empty()) } else { None });
+                .or_else(|| if is_moved { next(what.is_empty()).or_else(|| weekday_alone(clause)) } else { None });
             let is_change = matches!(rule.news, UpdateKind::Over | UpdateKind::Changed);
             if day.is_none() && (is_moved || (is_change && clause.is_put_off)) {
                 continue;

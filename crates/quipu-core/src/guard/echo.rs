@@ -229,7 +229,11 @@ fn packlike(text: &str) -> usize {
         let plain = plain.trim_end();
         let is_marked =
             plain.strip_prefix('[').and_then(|rest| rest.split_once("] ")).is_some_and(|(mark, _)| is_mark(mark));
-        let is_date = plain.len() == 10 && plain.chars().all(|c| c.is_ascii_digit() || c == '-');
+        // "2026-03-05 Thu"; earlier versions left the day of the week out.
+        let (date, weekday) = plain.split_once(' ').unwrap_or((plain, ""));
+        let is_date = date.len() == 10
+            && date.chars().all(|c| c.is_ascii_digit() || c == '-')
+            && (weekday.is_empty() || weekday.len() == 3 && weekday.chars().all(char::is_alphabetic));
         if !plain.is_empty() && !is_marked && !is_date && !STARTS.iter().any(|start| plain.starts_with(start)) {
             break;
         }

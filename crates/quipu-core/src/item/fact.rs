@@ -214,15 +214,19 @@ impl Fact {
         self.qualifiers.get(PRECISION).is_some_and(|precision| precision == WEEK)
     }
 
+    /// True for what happens at its time, and does not hold from it on: events and commitments.
+    pub fn happens(&self) -> bool {
+        matches!(self.fact_type, FactType::Event | FactType::Commitment)
+    }
+
     /// "in the week of 2026-03-09" for events, "since the week of …" for states.
     pub fn week(&self, monday: Timestamp) -> String {
-        let happens = matches!(self.fact_type, FactType::Event | FactType::Commitment);
-        format!("{} the week of {}", if happens { "in" } else { "since" }, monday.strftime("%Y-%m-%d"))
+        format!("{} the week of {}", if self.happens() { "in" } else { "since" }, monday.strftime("%Y-%m-%d"))
     }
 
     /// Its time in words: "since 2019", "on 2026-03-05", "from 2027-07-01", "no longer". None if no time is known.
     pub fn times(&self, now: Timestamp) -> Option<String> {
-        let happens = matches!(self.fact_type, FactType::Event | FactType::Commitment);
+        let happens = self.happens();
         let from = self.valid_from.map(|from| match stretch(from) {
             _ if self.is_of_a_week() => self.week(from),
             day if happens && day.len() == "2026-03-05".len() => format!("on {day}"),

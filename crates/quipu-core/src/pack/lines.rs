@@ -71,7 +71,7 @@ pub(super) fn found(
             dates[at - Section::ALL.len()] = offer.said_at;
         }
     }
-    headings.extend(dates.into_iter().flatten().map(|time| format!("{}\n", time.strftime("%Y-%m-%d"))));
+    headings.extend(dates.into_iter().flatten().map(|time| format!("{}\n", time.strftime("%Y-%m-%d %a"))));
     let bids: Vec<Bid> = offers
         .iter()
         .map(|offer| Bid {

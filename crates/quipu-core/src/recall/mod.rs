@@ -199,6 +199,8 @@ fn search(
     let probability = calibration.probability(&signals);
     let lacks_value = !among_people && answer::of_another::lacks_the_value(memory, derived, plan, &groups);
     let probability = if lacks_value { answer::decision::without_the_value(probability) } else { probability };
+    // Whatever was said then answers what was said then.
+    let probability = if plan.filter.days.is_some() && !groups.is_empty() { 1.0 } else { probability };
     let of_another = answer::of_another::is_of_another(memory, derived, plan, &groups);
     // People in a conversation address each other as "you" and omit names. Whose "I" is the user's is known all the same.
     let is_known_who = !among_people || plan.about.as_ref().is_some_and(About::is_user);

@@ -8,7 +8,7 @@ use quipu_core::Memory;
 use quipu_core::event::Trust;
 use quipu_core::extract::REMARK;
 use quipu_core::id::{ItemId, ItemKind};
-use quipu_core::item::{Evidence, Fact, FactStatus, FactType, Note, TenetStatus, TimeSpan, stretch};
+use quipu_core::item::{Evidence, Fact, FactType, Note, TenetStatus, TimeSpan, stretch};
 use quipu_core::memory::HeldSource;
 use quipu_core::pack::{self, Noted, Offer, Quotation, RequestNeed, Section, TermTable, excerpts};
 use quipu_core::predicate::{Predicates, normal};
@@ -36,8 +36,8 @@ const HALF_AT: f64 = 5.0;
 
 /// Hits below this share of the best score are ignored.
 const SCORE_SHARE_MIN: f64 = 0.35;
-/// Share of the best score from which a hit is relevant to a task without expressing a preference, a limit or a plan.
-const TASK_SHARE_MIN: f64 = 0.7;
+/// Most preferences, limits and plans that a task is offered without a word of its matter.
+const TASK_BESIDE_MAX: usize = 5;
 
 /// Bytes a message may have in addition to a rule and still count as only the rule, such as "please" and a full stop.
 const BESIDE_RULE_BYTES_MAX: usize = 10;
@@ -70,13 +70,14 @@ pub(crate) fn offers(
 ) -> Vec<Offer> {
     let mut table = TermTable::default();
     let terms = table.terms(&wanted.plan.text);
-    let (offers, of_source) = (Vec::new(), BTreeMap::new());
-    let mut desk = OfferContext { sight, memory: sight.memory, wanted, table, terms, offers, of_source };
+    let matter = (wanted.need == RequestNeed::Task).then(|| table.terms(&pack::need::matter(&wanted.plan.text)));
+    let (offers, of_source, memory) = (Vec::new(), BTreeMap::new(), sight.memory);
+    let mut desk = OfferContext { sight, memory, wanted, table, terms, matter, beside: 0, offers, of_source };
     let best = hits.iter().map(|hit| f64::from(hit.score)).fold(f64::MIN_POSITIVE, f64::max);
     for (place, hit) in hits.iter().enumerate() {
         let share = f64::from(hit.score) / best;
         if share >= SCORE_SHARE_MIN {
-            desk.add(hit, share, share / (1.0 + place as f64 / HALF_AT));
+            desk.add(hit, share / (1.0 + place as f64 / HALF_AT));
         }
     }
     if wanted.plan.intent != Intent::Recall {
@@ -94,27 +95,45 @@ struct OfferContext<'a> {
     table: TermTable,
     /// Term ids of the query.
     terms: Vec<u32>,
+    /// Term ids of what a task is about; `None` if the request is no task.
+    matter: Option<Vec<u32>>,
+    /// Items that were offered for a task without a word of its matter.
+    beside: usize,
     offers: Vec<Offer>,
     /// For each source, the index of the offer with its words, and the spans that answer.
     of_source: BTreeMap<ItemId, (usize, Vec<Range<usize>>)>,
 }
 
 impl<'a> OfferContext<'a> {
-    fn add(&mut self, hit: &Answer, share: f64, value: f64) {
+    fn add(&mut self, hit: &Answer, value: f64) {
         match hit.id.kind {
-            ItemKind::Fact | ItemKind::Note | ItemKind::Task => self.add_statement(hit, share, value),
+            ItemKind::Fact | ItemKind::Note | ItemKind::Task => {
+                let bearing = self.memory.items().fact(hit.id).is_none_or(bears);
+                let serves = self.serves(&hit.text, bearing);
+                self.add_statement(hit, if serves { value } else { 0.0 });
+            }
             ItemKind::Episode => self.add_story(hit, value),
             ItemKind::Tenet => self.add_tenet(hit.id, value),
             _ => {
                 let Some(held) = self.memory.get(hit.id) else { return };
-                let is_task = self.wanted.need == RequestNeed::Task;
-                let bears =
-                    !is_task || share >= TASK_SHARE_MIN || pack::need::bears(&hit.text) || self.read_bears(hit.id);
+                let bears = self.matter.is_some() && (pack::need::bears(&hit.text) || self.read_bears(hit.id));
+                let serves = self.serves(&hit.text, bears);
                 if let Some(at) = self.words(held, Some(hit.span.clone())) {
-                    self.raise(at, if bears { value } else { 0.0 });
+                    self.raise(at, if serves { value } else { 0.0 });
                 }
             }
         }
+    }
+
+    /// Returns true if a text may be of use: for a task, if it has a word of its matter, or bears on it and is among the
+    /// first that do. In a memory of one topic everything is about as near to every request.
+    fn serves(&mut self, text: &str, bears: bool) -> bool {
+        let Some(matter) = &self.matter else { return true };
+        if pack::have_common(&self.table.terms(text), matter) {
+            return true;
+        }
+        self.beside += usize::from(bears);
+        bears && self.beside <= TASK_BESIDE_MAX
     }
 
     /// Returns true if a preference, a limit or a plan was read from `source`.
@@ -124,7 +143,7 @@ impl<'a> OfferContext<'a> {
     }
 
     /// Adds a fact, a note or a task, with the words it was read from.
-    fn add_statement(&mut self, hit: &Answer, share: f64, value: f64) {
+    fn add_statement(&mut self, hit: &Answer, value: f64) {
         let items = self.memory.items();
         let fact = items.fact(hit.id);
         let is_told = hit.id.kind != ItemKind::Fact || hit.trust == Trust::User || hit.confidence >= TOLD_FROM;
@@ -146,8 +165,6 @@ impl<'a> OfferContext<'a> {
             _ => Section::Found,
         };
         let noted = self.noted(hit, agreed);
-        let may_bear = fact.is_none_or(bears) || share >= TASK_SHARE_MIN;
-        let value = if self.wanted.need == RequestNeed::Task && !may_bear { 0.0 } else { value };
         // Newest evidence first; one piece of it is enough for a reader.
         let known = evidence.iter().rev().filter_map(|place| Some((place, self.memory.get(place.source)?)));
         // The line of a page of ready-made items says what the item says.
@@ -190,16 +207,17 @@ impl<'a> OfferContext<'a> {
         match hit.id.kind {
             ItemKind::Task => remarks.extend(hit.status.clone()),
             ItemKind::Fact => {
-                let said = hit.said_at.map(stretch);
-                let news = |time: &Timestamp| Some(stretch(*time)) != said;
+                // Days are stored as they are called, so by the speaker's clock.
+                let said_at = hit.said_at.map(|at| self.memory.local(at));
+                let news = |time: &Timestamp| Some(stretch(*time)) != said_at.map(stretch);
                 let fact = self.memory.items().fact(hit.id);
-                let is_event = fact.is_some_and(|fact| fact.fact_type == FactType::Event);
+                let happens = fact.is_some_and(Fact::happens);
                 let week = fact.filter(|fact| fact.is_of_a_week());
-                remarks.extend(hit.valid_from.filter(news).map(|from| match (week, is_event, stretch(from)) {
+                remarks.extend(hit.valid_from.filter(news).map(|from| match (week, happens, stretch(from)) {
                     (Some(fact), ..) => fact.week(from),
                     (_, true, day) if day.len() == "2026-03-05".len() => format!("on {day}"),
                     (_, true, part) => format!("in {part}"),
-                    (_, false, day) if Some(from) > hit.said_at => format!("from {day}"),
+                    (_, false, day) if Some(from) > said_at => format!("from {day}"),
                     (_, false, day) => format!("since {day}"),
                 }));
                 remarks.extend(hit.valid_to.map(|to| format!("until {}", stretch(to))));
@@ -284,11 +302,7 @@ impl<'a> OfferContext<'a> {
     /// Says that a statement of a source does not hold, and why.
     fn is_over(&self, source: &Source, fact: ItemId) -> Option<String> {
         let fact = self.memory.items().fact(fact)?;
-        let word = match fact.status {
-            FactStatus::Corrected => "never so",
-            FactStatus::Retracted => "taken back",
-            _ => "no longer so",
-        };
+        let word = answers::why_over(self.memory, fact);
         let text = if fact.predicate == REMARK { &fact.object } else { &fact.text };
         Some(self.remark(source, word, text))
     }
@@ -384,7 +398,7 @@ impl<'a> OfferContext<'a> {
             match kind {
                 _ if self.has(id) => {}
                 ItemKind::Tenet => self.add_tenet(id, value),
-                _ => self.add_statement(&answers::of_unasked(self.sight, id), 1.0, value),
+                _ => self.add_statement(&answers::of_unasked(self.sight, id), value),
             }
         }
     }

@@ -315,11 +315,23 @@ pub(crate) fn outdated(sight: &ReadView<'_>, plan: &QueryPlan, source: ItemId) -
             || fact.is_active() && plan.validity == Validity::Now(None)
     });
     let remark = |fact: &Fact| match fact.status {
-        FactStatus::Corrected => format!("{} (never so)", fact.text),
-        FactStatus::Retracted => format!("{} (taken back)", fact.text),
+        FactStatus::Corrected | FactStatus::Retracted => format!("{} ({})", fact.text, why_over(sight.memory, fact)),
         _ => fact.text.clone(),
     };
     known.map(|fact| (fact.id, remark(fact))).collect()
+}
+
+/// Why a statement does not hold.
+pub(crate) fn why_over(memory: &Memory, fact: &Fact) -> &'static str {
+    let next = fact.superseded_by.and_then(|next| memory.items().fact(next));
+    let is_same = next.is_some_and(|next| next.predicate == fact.predicate && next.object == fact.object);
+    match fact.status {
+        // The same thing on another day.
+        FactStatus::Corrected if is_same => "moved",
+        FactStatus::Corrected => "never so",
+        FactStatus::Retracted => "taken back",
+        _ => "no longer so",
+    }
 }
 
 /// Statements of others read from a source that wait for the user's decision, although its text states them.

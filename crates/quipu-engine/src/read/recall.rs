@@ -344,13 +344,14 @@ struct Searched {
 
 fn plan(engine: &Engine, sight: &ReadView<'_>, options: &RecallOptions) -> Result<QueryPlan> {
     let sessions = options.session.iter().map(|name| name.as_str().into()).collect();
-    let filter = Filter { sessions, kinds: options.kinds.clone() };
+    let filter = Filter { sessions, kinds: options.kinds.clone(), ..Filter::default() };
     let (text, now) = (options.query.clone(), options.now.unwrap_or_else(|| engine.clock.now()));
     let now = Some(engine.local(sight.memory, now));
     let ranked = if engine.optional.reranker.is_some() { limit::RERANKED } else { 0 };
     let query =
         Query { text, k: options.k.max(ranked), now, filter, validity: options.validity, intent: options.intent };
     let plan = QueryPlan::new(sight.index, query)?.grounded(sight.memory, sight.index, sight.derived);
+    let plan = plan.of_talk(sight.memory);
     Ok(if options.at == When::Now { plan.in_the_present() } else { plan })
 }
 

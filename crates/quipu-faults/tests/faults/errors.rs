@@ -111,16 +111,23 @@ fn calls(seed: u64) -> Vec<(CallKind, u64)> {
     numbered.collect()
 }
 
-/// Every call fails if `QUIPU_IO_ERRORS` is `all`; otherwise a random choice of them, the same number of each kind.
+/// A plan as `QUIPU_IO_ERRORS` takes it: `Write,149,1,Io`.
+fn named(plan: &Plan) -> String {
+    let Plan { kind, after, times, fault } = plan;
+    let kind = kind.map_or_else(String::new, |kind| format!("{kind:?}"));
+    format!("{kind},{after},{times},{fault:?}")
+}
+
+/// Every call fails if `QUIPU_IO_ERRORS` is `all`, and one in one way if it names that; otherwise a random choice of them, the same number of each kind.
 fn points(seed: u64) -> Vec<Plan> {
     let calls = calls(seed);
     let plan =
         |&(kind, after): &(CallKind, u64), fault: CallFault, times: u64| Plan { kind: Some(kind), after, times, fault };
-    if std::env::var("QUIPU_IO_ERRORS").is_ok_and(|wanted| wanted == "all") {
+    if let Ok(wanted) = std::env::var("QUIPU_IO_ERRORS") {
         let every = calls.iter().flat_map(|call| {
             faults(call.0).iter().flat_map(move |fault| [1, lasting(*fault)].map(|times| plan(call, *fault, times)))
         });
-        return every.collect();
+        return every.filter(|plan| wanted == "all" || named(plan) == wanted).collect();
     }
     let mut dice = Rng::new(seed);
     let mut chosen = Vec::new();
@@ -149,7 +156,10 @@ fn a_call_that_fails_loses_nothing_and_is_told() {
                 hit += u32::from(is_hit);
                 told += u32::from(errors > 0);
             }
-            Err(problem) => problems.push(format!("seed {seed}, {plan:?}: {problem}")),
+            Err(problem) => {
+                let command = format!("QUIPU_SEED={seed} QUIPU_IO_ERRORS={} just io-errors", named(&plan));
+                problems.push(format!("{command}: {problem}"));
+            }
         }
         if problems.len() > 20 {
             break;

@@ -233,6 +233,8 @@ pub(crate) struct World {
     opened: Option<(Engine, SqliteStore, Arc<SqliteKeys>)>,
     dice: Rng,
     said: Vec<(String, Seq, String)>,
+    /// The texts that the last backup holds: what is restored from it holds them, erased since or not.
+    in_backup: Vec<String>,
     texts: usize,
 }
 
@@ -241,7 +243,17 @@ impl World {
         let places = Places(root.to_owned());
         let rig = rig(&places, seed);
         let dice = Rng::new(seed ^ 0xacce);
-        Self { places, known: Known::default(), seed, rig, opened: None, dice, said: Vec::new(), texts: 0 }
+        Self {
+            places,
+            known: Known::default(),
+            seed,
+            rig,
+            opened: None,
+            dice,
+            said: Vec::new(),
+            in_backup: Vec::new(),
+            texts: 0,
+        }
     }
 
     /// Runs a script and returns what was known around each act.
@@ -347,10 +359,13 @@ impl World {
                 let manifest = backup::backup(engine, &names, &folder).map_err(told)?;
                 let heads = manifest.users.into_iter().map(|held| held.head_hash).collect();
                 self.known.backups.push((folder, heads));
+                self.in_backup = self.said.iter().map(|(.., text)| text.clone()).collect();
             }
             Restore(name) => {
                 let Some((folder, _)) = self.known.backups.last() else { return Err(skipped("no backup")) };
                 backup::restore(engine, folder, Some(&[user(name)]), true).map_err(told)?;
+                let in_backup = &self.in_backup;
+                self.known.erased.retain(|erased| erased.user != name || !in_backup.contains(&erased.text));
                 self.said.retain(|(whose, ..)| whose != name);
             }
             RestoreFiles(name) => {

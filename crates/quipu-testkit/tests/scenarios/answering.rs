@@ -52,6 +52,25 @@ fn a_statement_and_its_words_are_one_answer_with_its_evidence() {
 }
 
 #[test]
+fn what_was_moved_or_measured_again_comes_before_what_it_was() {
+    let engine = reading_engine();
+    on(&engine, "2026-11-02", "I weigh 68kg.");
+    on(&engine, "2026-11-02", "The premiere of Yerma is on December 4th.");
+    on(&engine, "2026-11-10", "down to 66 kg!!");
+    on(&engine, "2026-11-10", "The premiere of Yerma moved to December 11!");
+    for (question, new, old) in [
+        ("How much do I weigh?", "66 kg", "I weigh 68kg."),
+        ("When is the premiere?", "Yerma", "The premiere of Yerma is on December 4th."),
+    ] {
+        let hits = ask(&engine, &RecallOptions::of(question));
+        assert!(hits[0].text.contains(new) && hits[0].outdated.is_empty(), "{hits:#?}");
+        let over = hits.iter().find(|hit| hit.text == old).unwrap();
+        let moved = over.outdated[0].1.ends_with("(moved)");
+        assert_eq!(moved, question.starts_with("When"), "{over:#?}");
+    }
+}
+
+#[test]
 fn words_that_hold_no_longer_come_after_what_took_their_place_and_say_so() {
     let engine = moves();
     let hits = ask(&engine, &RecallOptions::of("Where do I live?"));

@@ -23,6 +23,7 @@ mod reverting;
 mod rewording;
 mod sessions;
 mod sharing;
+mod talking;
 mod telling;
 mod unread;
 mod verifying;

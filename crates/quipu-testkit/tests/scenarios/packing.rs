@@ -134,7 +134,7 @@ fn a_dialogue_stays_together_in_its_order_without_politeness() {
     let text = &made.changing;
     assert!(place(text, "How large is it?") < place(text, "About forty square metres"), "{text}");
     assert!(place(text, "waiting list") < place(text, "2026-04-02"), "{text}");
-    assert_eq!(text.matches("2026-04-02\n").count(), 1, "{text}");
+    assert_eq!(text.matches("2026-04-02 Thu\n").count(), 1, "{text}");
     for empty in ["Congratulations!", "Got it.", "Are they helping?", "Thanks!"] {
         assert!(!text.contains(empty), "{empty}: {text}");
     }

@@ -95,8 +95,12 @@ fn random_histories_in_postgresql_are_what_the_model_says() {
     Admin::connect(server(), "postgres").run(&format!("CREATE DATABASE {TEMPLATE} OWNER {ROLE}"));
     drop(PostgresStore::open(&url(server().port, TEMPLATE), options()).unwrap());
     run("in PostgreSQL", effort(6), 30, |commands| {
-        let store = PostgresStore::open(&url(server().port, &copied_database(TEMPLATE)), options()).unwrap();
+        let name = copied_database(TEMPLATE);
+        let store = PostgresStore::open(&url(server().port, &name), options()).unwrap();
         World::new(&|| -> Box<dyn LedgerStore> { Box::new(store.clone()) }).live_through(&commands);
+        drop(store);
+        // Each takes eight megabytes.
+        Admin::connect(server(), "postgres").run(&format!("DROP DATABASE {name} WITH (FORCE)"));
     });
 }
 

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use quipu_core::calendar::TimeExpression;
+use quipu_core::item::stretch;
 use quipu_core::recall::{Contributions, Negation, Trace, UsageScores, Validity, Verdict};
 use quipu_engine::versions::When;
 use quipu_engine::{Answer, RecallDecision, RecallOptions, RecallReport, Result};
@@ -130,10 +131,9 @@ pub(crate) fn answers(report: &RecallReport) -> String {
 
 /// The status and validity of a result, if it has any.
 fn status(hit: &Answer) -> String {
-    let date = |time: jiff::Timestamp| time.strftime("%Y-%m-%d").to_string();
     let mut words: Vec<String> = hit.status.iter().cloned().collect();
-    words.extend(hit.valid_from.map(|from| format!("from {}", date(from))));
-    words.extend(hit.valid_to.map(|to| format!("until {}", date(to))));
+    words.extend(hit.valid_from.map(|from| format!("from {}", stretch(from))));
+    words.extend(hit.valid_to.map(|to| format!("until {}", stretch(to))));
     if words.is_empty() { String::new() } else { format!(" · {}", words.join(" ")) }
 }
 

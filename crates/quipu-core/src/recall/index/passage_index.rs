@@ -305,7 +305,8 @@ impl Index {
         }
         let mut set = |passage: u32| {
             let kind = self.items[self.passages.ordinal[passage as usize] as usize].kind;
-            if filter.source_kinds().is_empty() || filter.source_kinds().contains(&kind) {
+            let is_of_kind = filter.source_kinds().is_empty() || filter.source_kinds().contains(&kind);
+            if is_of_kind && filter.admits_day(self.passages.day[passage as usize]) {
                 mask[passage as usize / 64] |= 1 << (passage % 64);
             }
         };

@@ -27,11 +27,12 @@ const PHRASES: [(Intent, &[&[&str]]); 4] = [
     (
         Intent::Nudge,
         &[
-            &["nudge"],
-            &["motivate"],
-            &["encourage"],
+            &["nudge", "me"],
+            &["a", "nudge"],
+            &["motivate", "me"],
+            &["encourage", "me"],
             &["remind", "me", "why"],
-            &["accountable"],
+            &["me", "accountable"],
             &["get", "me", "going"],
         ],
     ),
@@ -102,7 +103,8 @@ impl Intent {
             return Self::Plan;
         }
         // "What did Anna plan?" and "When did she decide?" ask for facts.
-        let told = has_phrase(words, &["did"]) || has_phrase(words, &["when"]) || has_phrase(words, &["who"]);
+        let told = [&["did"][..], &["when"], &["who"], &["what", "time"], &["how", "much"], &["how", "many"]];
+        let told = told.iter().any(|phrase| has_phrase(words, phrase));
         let says = |phrases: &&[&[&str]]| phrases.iter().any(|phrase| has_phrase(words, phrase));
         let found = PHRASES.iter().find(|(_, phrases)| says(phrases)).map(|(intent, _)| *intent);
         found.filter(|_| !told).unwrap_or_default()
@@ -127,6 +129,8 @@ mod tests {
             ("Why do I sleep so badly?", Intent::Reflect),
             ("How have I been eating?", Intent::Reflect),
             ("Motivate me to run", Intent::Nudge),
+            ("Which gift would encourage a healthy life?", Intent::Recall),
+            ("What time should I leave for the airport?", Intent::Recall),
             ("", Intent::Recall),
         ] {
             assert_eq!(Intent::of(&words(text)), expected, "{text:?}");

@@ -7,4 +7,5 @@ pub(in crate::recall) mod event_time;
 pub(in crate::recall) mod intent;
 pub(in crate::recall) mod negation;
 pub(in crate::recall) mod plan;
+mod talk;
 pub(in crate::recall) mod validity;

@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use rustc_hash::FxHashMap;
 
 use crate::id::{ItemId, ItemKind};
+use crate::item::Fact;
 use crate::limit;
 use crate::memory::Memory;
 use crate::predicate::normal;
@@ -134,21 +135,37 @@ impl Raising<'_> {
     }
 
     fn is_asked_for(&self, fact: ItemId) -> bool {
-        let Some(fact) = self.memory.items().fact(fact) else { return false };
-        let (relation, own) = (asked_by(&fact.predicate), terms_in(&fact.text, self.plan.language));
-        let has = |term: &&String| relation.contains(*term) || own.contains(term);
+        let items = self.memory.items();
+        let Some(fact) = items.fact(fact) else { return false };
+        let terms = |fact: &Fact| terms_in(&fact.text, self.plan.language);
+        let (relation, own) = (asked_by(&fact.predicate), terms(fact));
         let asked = &self.plan.asked;
-        let share = asked.iter().filter(has).count() as f32 / asked.len().max(1) as f32;
-        asked.iter().any(|term| relation.contains(term)) && share >= ASKED_SHARE
+        let matched: Vec<&String> =
+            asked.iter().filter(|term| relation.contains(*term) || own.contains(term)).collect();
+        let share = matched.len() as f32 / asked.len().max(1) as f32;
+        // What took its place is about the same: "the premiere" that was moved.
+        let goes_on = || {
+            let newest = self.newest(fact.id).and_then(|id| items.fact(id)).map(terms);
+            newest.is_some_and(|terms| matched.iter().all(|term| terms.contains(term)))
+        };
+        share >= ASKED_SHARE
+            && !matched.is_empty()
+            && (matched.iter().any(|term| relation.contains(*term)) || goes_on())
+    }
+
+    /// The last statement in a line of replacements that is valid at the requested time.
+    fn newest(&self, fact: ItemId) -> Option<ItemId> {
+        let items = self.memory.items();
+        let newer = |id: &ItemId| items.fact(*id)?.superseded_by;
+        let line = std::iter::successors(newer(&fact), newer).take(limit::MERGES_FOLLOWED_MAX);
+        line.filter(|id| self.plan.admits(items, *id)).last()
     }
 
     /// The replacement of a statement: the one valid at the requested time, else the words it was read from; and edits
     /// by a person.
     fn latest(&self, fact: ItemId) -> Vec<ItemId> {
         let items = self.memory.items();
-        let newer = |id: &ItemId| items.fact(*id)?.superseded_by;
-        let line = std::iter::successors(newer(&fact), newer).take(limit::MERGES_FOLLOWED_MAX);
-        let last = line.filter(|id| self.plan.admits(items, *id)).last();
+        let last = self.newest(fact);
         let mut found: Vec<ItemId> =
             last.into_iter().filter(|id| self.derived.iter().any(|hit| hit.id == *id)).collect();
         let witnesses = last.filter(|_| found.is_empty()).map(|last| sources(items, last)).unwrap_or_default();

@@ -14,6 +14,7 @@ use crate::recall::query::plan::QueryPlan;
 use crate::recall::rank::candidates::{Arm, Arms, Evidence};
 use crate::recall::rank::score::{Contributions, Features, features, score_max};
 use crate::recall::rank::select::{Hit, Scored};
+use crate::source::Source;
 
 /// A derived item that was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -134,16 +135,20 @@ impl ItemScoringContext<'_> {
             id.kind == ItemKind::Episode && self.memory.items().episode(id).is_some_and(|one| one.sources.len() < 2);
         let kind = if filter.kinds.is_empty() { !of_one } else { filter.kinds.contains(&id.kind) };
         let asleep = self.out.is_some_and(|out| out.contains(&id));
-        kind && !asleep && self.plan.admits(self.memory.items(), id) && self.is_of_sessions(id)
+        kind && !asleep && self.plan.admits(self.memory.items(), id) && self.is_said_there(id)
     }
 
-    fn is_of_sessions(&self, id: ItemId) -> bool {
-        let wanted = &self.plan.filter.sessions;
+    fn is_said_there(&self, id: ItemId) -> bool {
+        let filter = &self.plan.filter;
         let said_there = |source: ItemId| {
-            let held = self.memory.get(source);
-            held.and_then(|held| held.source.session.as_ref()).is_some_and(|session| wanted.contains(session))
+            let Some(Source { session, .. }) = self.memory.get(source).map(|held| &held.source) else { return false };
+            let day = || self.memory.get(source).and_then(|held| held.source.local_time()).map(day_number);
+            let is_of_session = session.as_ref().is_some_and(|session| filter.sessions.contains(session));
+            (filter.sessions.is_empty() || is_of_session)
+                && (filter.days.is_none() || day().is_some_and(|day| filter.admits_day(day)))
         };
-        wanted.is_empty() || sources(self.memory.items(), id).into_iter().any(said_there)
+        filter.sessions.is_empty() && filter.days.is_none()
+            || sources(self.memory.items(), id).into_iter().any(said_there)
     }
 
     fn is_asked_about(&self, fact: &Fact) -> bool {
