@@ -37,7 +37,7 @@ const HALF_AT: f64 = 5.0;
 /// Hits below this share of the best score are ignored.
 const SCORE_SHARE_MIN: f64 = 0.35;
 /// Most preferences, limits and plans that a task is offered without a word of its matter.
-const TASK_BESIDE_MAX: usize = 5;
+const TASK_BESIDE_MAX: usize = 8;
 
 /// Bytes a message may have in addition to a rule and still count as only the rule, such as "please" and a full stop.
 const BESIDE_RULE_BYTES_MAX: usize = 10;
