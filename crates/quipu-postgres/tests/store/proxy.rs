@@ -133,13 +133,15 @@ fn forward(mut client: &TcpStream, mut server: &TcpStream, plan: &Plan) -> std::
         match fault {
             Some(Fault::CutBefore) => return Ok(()),
             Some(Fault::CutAfter) => {
+                client.shutdown(Shutdown::Both)?;
                 server.write_all(&message)?;
                 return Ok(());
             }
             Some(Fault::DropAnswer) => {
-                // The client sees the end of the connection; the server still receives what the client has sent.
-                server.write_all(&message)?;
+                // The client sees the end of the connection, before the server can answer; the server still receives what the
+                // client has sent.
                 client.shutdown(Shutdown::Write)?;
+                server.write_all(&message)?;
                 client.set_read_timeout(Some(Duration::from_millis(50)))?;
                 let mut rest = Vec::new();
                 let _ = client.read_to_end(&mut rest);
